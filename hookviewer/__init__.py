@@ -1,0 +1,76 @@
+"""Look inside PyTorch models: every feature map and every gradient, as it really was.
+
+The public names are loaded on first use, so that `import hookviewer` is instant and never loads Qt.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from hookviewer.differences import compare
+    from hookviewer.edits import Edit, add, clamp, replace, scale, zero
+    from hookviewer.errors import Cancelled, HookViewerError, ModelError
+    from hookviewer.formats import load, save
+    from hookviewer.gui.app import view
+    from hookviewer.hooks import capture
+    from hookviewer.inputs import Input, open_input
+    from hookviewer.kinds import Key, Kind
+    from hookviewer.methods import attribute
+    from hookviewer.modules import ModuleNode, module_tree
+    from hookviewer.plan import HookPlan
+    from hookviewer.recording import Record, Recording, statistics
+    from hookviewer.sources import ModelCard, card, open_model
+    from hookviewer.targets import class_score, dot, loss, top_class, total, unit
+
+_HOME = {
+    "Cancelled": "errors",
+    "Edit": "edits",
+    "HookPlan": "plan",
+    "HookViewerError": "errors",
+    "Input": "inputs",
+    "Key": "kinds",
+    "Kind": "kinds",
+    "ModelCard": "sources",
+    "ModelError": "errors",
+    "ModuleNode": "modules",
+    "Record": "recording",
+    "Recording": "recording",
+    "add": "edits",
+    "attribute": "methods",
+    "capture": "hooks",
+    "card": "sources",
+    "clamp": "edits",
+    "class_score": "targets",
+    "compare": "differences",
+    "dot": "targets",
+    "load": "formats",
+    "loss": "targets",
+    "module_tree": "modules",
+    "open_input": "inputs",
+    "open_model": "sources",
+    "replace": "edits",
+    "save": "formats",
+    "scale": "edits",
+    "statistics": "recording",
+    "top_class": "targets",
+    "total": "targets",
+    "unit": "targets",
+    "view": "gui.app",
+    "zero": "edits",
+}
+
+__all__ = [*sorted(_HOME), "__version__"]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'hookviewer' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"hookviewer.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

@@ -1,0 +1,143 @@
+"""One run on the model thread: capture, then the numbers that the window shows beside the tensors."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import traceback
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from hookviewer import arrays
+from hookviewer.errors import Cancelled, HookViewerError, ModelError
+from hookviewer.gui.runner import Job
+from hookviewer.gui.state import Guess, InputItem, Progress, Run, RunError, Settings
+from hookviewer.hooks import capture
+from hookviewer.inputs import Input
+from hookviewer.kinds import Key
+from hookviewer.leaves import walk
+from hookviewer.plan import HookPlan
+from hookviewer.recording import Record, Recording, statistics
+
+
+@dataclasses.dataclass(frozen=True)
+class Arrived:
+    """Records that were made since the last report, and where the run is."""
+
+    progress: Progress
+    records: tuple[Record, ...]
+
+
+class _Reporter:
+    """Collects what the hooks tell and sends it at most 30 times a second."""
+
+    def __init__(self, job: Job, item: InputItem, total: int | None, position: int, inputs: int) -> None:
+        self._job = job
+        self._progress = Progress(item.number, "", 0, total, position, inputs)
+        self._records: list[Record] = []
+
+    def on_module(self, path: str) -> None:
+        self._progress = dataclasses.replace(self._progress, path=path, done=self._progress.done + 1)
+        self._send()
+
+    def on_record(self, record: Record) -> None:
+        self._records.append(record)
+        self._send()
+
+    def _send(self) -> None:
+        if self._job.due():
+            self._job.report(Arrived(self._progress, tuple(self._records)))
+            self._records.clear()
+
+
+def run_inputs(
+    job: Job,
+    model: torch.nn.Module,
+    items: Sequence[InputItem],
+    plan: HookPlan,
+    settings: Settings,
+    class_names: Sequence[str],
+    calls_expected: int | None,
+) -> bool:
+    """Run the model on each input in turn and report a `(number, Run)` for each; return whether it was stopped."""
+    for position, item in enumerate(items, 1):
+        reporter = _Reporter(job, item, calls_expected, position, len(items))
+        run = record_input(job, reporter, model, item.input, plan, settings, class_names)
+        job.report((item.number, run))
+        if run.stopped:
+            return True
+    return False
+
+
+def record_input(
+    job: Job,
+    reporter: _Reporter,
+    model: torch.nn.Module,
+    given: Input,
+    plan: HookPlan,
+    settings: Settings,
+    class_names: Sequence[str],
+) -> Run:
+    """Return the run of the model on one input; a model that raises gives a run with an error."""
+    started = time.perf_counter()
+    error = None
+    stopped = False
+    try:
+        recording = capture(
+            model,
+            given.args,
+            plan,
+            kwargs=given.kwargs,
+            target=settings.target.target(),
+            mode=settings.mode,
+            seed=settings.seed,
+            device=settings.device,
+            budget=settings.budget,
+            on_module=reporter.on_module,
+            on_record=reporter.on_record,
+            cancelled=job.cancelled,
+        )
+    except Cancelled as stop:
+        recording, stopped = stop.recording or Recording({}), True
+    except ModelError as failed:
+        cause = failed.__cause__ or failed
+        report = "".join(traceback.format_exception(cause))
+        recording, error = failed.recording, RunError(str(failed), failed.path, report)
+    except HookViewerError as failed:
+        recording, error = Recording({}), RunError(str(failed))
+    return Run(
+        recording,
+        settings,
+        time.perf_counter() - started,
+        error,
+        stopped,
+        guesses(recording.output, class_names),
+        dict(_summaries(recording.records.values())),
+    )
+
+
+def _summaries(records: Iterable[Record]) -> Iterable[tuple[Key, arrays.Statistics]]:
+    for record in records:
+        if record.kept is not None or record.summary is not None:
+            yield record.key, statistics(record)
+
+
+def guesses(output: Any, class_names: Sequence[str], count: int = 5) -> tuple[Guess, ...]:
+    """Return the `count` most probable classes of an output `[1, C]` (the softmax of logits), else nothing."""
+    leaves = [tensor for _, tensor in walk(output)]
+    if not leaves or leaves[0].ndim != 2 or leaves[0].shape[1] < 2 or not leaves[0].is_floating_point():
+        return ()
+    scores = leaves[0][0].detach().to(torch.float64).numpy()
+    if not np.isfinite(scores).all():
+        return ()
+    likely = scores if _are_shares(scores) else np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+    best = np.argsort(-likely, kind="stable")[:count]
+    named = class_names if len(class_names) == len(likely) else ()
+    return tuple(Guess(int(i), named[i] if named else f"class {i}", float(likely[i])) for i in best)
+
+
+def _are_shares(scores: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
+    return bool((scores >= 0).all() and abs(scores.sum() - 1) < 1e-3)

@@ -1,0 +1,385 @@
+"""The state of the window: the model, the inputs, the plan, the runs, the selection. Widgets show it and ask it.
+
+Every value is frozen and replaced as a whole; a setter emits its signal only on a real change.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from PySide6.QtCore import QObject, Signal
+
+from hookviewer import modules, sources
+from hookviewer.errors import HookViewerError
+from hookviewer.gui.running import Arrived, run_inputs
+from hookviewer.gui.runner import Failure, Job, Runner
+from hookviewer.gui.state import InputItem, Look, Message, Run, RunError, Selection, Settings, Shown
+from hookviewer.inputs import Input, open_input
+from hookviewer.kinds import Kind
+from hookviewer.modules import ModuleNode
+from hookviewer.plan import HookPlan
+from hookviewer.recording import Recording
+
+
+class Session(QObject):
+    """All that the window knows."""
+
+    model_changed = Signal()
+    plan_changed = Signal()
+    inputs_changed = Signal()
+    settings_changed = Signal()
+    selection_changed = Signal()
+    look_changed = Signal()
+    runs_changed = Signal()
+    """A run arrived, grew, or was dropped; `arriving` is True while one is still going on."""
+    run_started = Signal()
+    run_progressed = Signal(object)
+    run_finished = Signal()
+    busy_changed = Signal(bool)
+    message_told = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.runner = Runner(self)
+        self.runner.busy_changed.connect(self.busy_changed)
+        self.model: torch.nn.Module | None = None
+        self.card: sources.ModelCard | None = None
+        self.tree: ModuleNode | None = None
+        self.plan = HookPlan(frozenset(), frozenset({Kind.OUTPUT, Kind.GRAD_OUTPUT}))
+        self.inputs: tuple[InputItem, ...] = ()
+        self.runs: Mapping[int, Run] = MappingProxyType({})
+        self.settings = Settings()
+        self.selection = Selection()
+        self.look = Look()
+        self.auto = True
+        self.running = False
+        self._numbers = 0
+        self._pending: dict[int, Run] = {}
+
+    # -- the model ---------------------------------------------------------------------------------------------
+
+    def open_model(self, spec: str, *, weights: str | None = None, trust: bool = False) -> None:
+        """Open a model on the model thread; `model_changed` or an error message follows."""
+
+        def work(job: Job) -> torch.nn.Module:
+            return sources.open_model(spec, weights=weights, trust=trust)
+
+        self.tell(Message("busy", f"Opening {spec} …"))
+        self.runner.submit(
+            "open", work, on_result=self.set_model, on_failure=lambda failure: self._tell_failure("No model opened.", failure)
+        )
+
+    def set_model(self, model: torch.nn.Module) -> None:
+        """Look at `model`; runs and ticks of the one before are dropped, inputs stay."""
+        self.runner.cancel("run", drop=True)
+        self._end_run()
+        self.model, self.card = model, sources.card(model)
+        self.tree = modules.module_tree(model)
+        self.plan = HookPlan(frozenset(), self.plan.kinds)
+        self._set_runs({})
+        self.selection = dataclasses.replace(self.selection, path="", call=0, leaf="", channel=0, cell=None)
+        self.look = dataclasses.replace(self.look, levels=None)
+        for signal in (self.model_changed, self.plan_changed, self.selection_changed, self.look_changed):
+            signal.emit()
+
+    # -- inputs ------------------------------------------------------------------------------------------------
+
+    def open_inputs(self, specs: Sequence[Any]) -> None:
+        """Open inputs (specs, paths, tensors, pictures) for the present model on the model thread and list them."""
+
+        def work(job: Job) -> list[Input | Failure]:
+            return [_open_one(spec, self.model) for spec in specs]
+
+        def listed(found: list[Input | Failure]) -> None:
+            self.add_inputs([one for one in found if isinstance(one, Input)])
+            for failure in found:
+                if isinstance(failure, Failure):
+                    self._tell_failure("Not added.", failure)
+
+        self.runner.submit(
+            "inputs", work, on_result=listed, on_failure=lambda failure: self._tell_failure("Nothing added.", failure)
+        )
+
+    def add_inputs(self, inputs: Iterable[Input]) -> None:
+        """List opened inputs, ticked; with `auto` they are run."""
+        added = []
+        for one in inputs:
+            self._numbers += 1
+            added.append(InputItem(self._numbers, one))
+        if not added:
+            return
+        self._set_inputs((*self.inputs, *added))
+        for item in added:
+            for note in item.input.notes:
+                self.tell(Message("info", f"{item.input.name}: {note}"))
+        if self.auto:
+            self.run_missing()
+
+    def remove_input(self, number: int) -> None:
+        """Take an input off the list; the message offers to put it back."""
+        before, runs = self.inputs, self.runs
+        name = self.item(number).input.name
+
+        def undo() -> None:
+            self._set_inputs(before)
+            self._set_runs(runs)
+
+        self._set_inputs(tuple(item for item in self.inputs if item.number != number))
+        self._set_runs({key: run for key, run in self.runs.items() if key != number})
+        self.tell(Message("info", f"Removed {name}.", undo=undo))
+
+    def tick_input(self, number: int, on: bool) -> None:
+        """Tick or untick an input; ticked ones are run and shown as columns."""
+        self._set_inputs(
+            tuple(dataclasses.replace(one, ticked=on) if one.number == number else one for one in self.inputs)
+        )
+        if on and self.auto:
+            self.run_missing()
+
+    def item(self, number: int) -> InputItem:
+        """Return the input with this number; raise `KeyError` when it is not listed."""
+        for one in self.inputs:
+            if one.number == number:
+                return one
+        raise KeyError(number)
+
+    @property
+    def ticked_inputs(self) -> tuple[InputItem, ...]:
+        """The ticked inputs in the order of the list."""
+        return tuple(item for item in self.inputs if item.ticked)
+
+    @property
+    def current_input(self) -> InputItem | None:
+        """The selected input, or the first one."""
+        for one in self.inputs:
+            if one.number == self.selection.input:
+                return one
+        return self.inputs[0] if self.inputs else None
+
+    # -- plan, settings, selection, look -----------------------------------------------------------------------
+
+    def set_plan(self, plan: HookPlan) -> None:
+        """Replace the plan; with `auto`, layers that were not recorded yet are recorded."""
+        if plan == self.plan:
+            return
+        self.plan = plan
+        self.plan_changed.emit()
+        if self.auto:
+            self.run_missing()
+
+    def tick(self, paths: Iterable[str], on: bool) -> None:
+        """Tick or untick modules by path."""
+        change = frozenset(paths)
+        self.set_plan(dataclasses.replace(self.plan, paths=self.plan.paths | change if on else self.plan.paths - change))
+
+    def set_settings(self, **changes: Any) -> None:
+        """Change device, mode, target, seed or budget; runs made otherwise are made anew with `auto`."""
+        settings = dataclasses.replace(self.settings, **changes)
+        if settings == self.settings:
+            return
+        self.settings = settings
+        self.settings_changed.emit()
+        if self.auto:
+            self.run_missing()
+
+    def set_auto(self, on: bool) -> None:
+        """Switch whether ticking, clicking and changing settings runs the model by itself."""
+        if on != self.auto:
+            self.auto = on
+            self.settings_changed.emit()
+            if on:
+                self.run_missing()
+
+    def select(self, **changes: Any) -> None:
+        """Change what is looked at; with `auto`, an unrecorded module is recorded."""
+        if "path" in changes and changes["path"] != self.selection.path:
+            changes = {"call": 0, "leaf": "", "channel": 0, "cell": None, **changes}
+        selection = dataclasses.replace(self.selection, **changes)
+        if selection == self.selection:
+            return
+        moved = (selection.path, selection.shown) != (self.selection.path, self.selection.shown)
+        self.selection = selection
+        if moved and self.look.levels is not None:
+            self.set_look(levels=None)
+        self.selection_changed.emit()
+        if self.auto and moved:
+            self.run_missing()
+
+    def set_look(self, **changes: Any) -> None:
+        """Change scale, colour map, sorting, difference, levels or sample."""
+        look = dataclasses.replace(self.look, **changes)
+        if look != self.look:
+            self.look = look
+            self.look_changed.emit()
+
+    # -- runs --------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Run the model on all ticked inputs with the whole plan."""
+        self._start([*self.ticked_inputs], self.wanted_paths, fresh=True)
+
+    def run_missing(self) -> None:
+        """Record what is wanted and not recorded yet, on the inputs that lack it; nothing when all is there."""
+        if self.model is None:
+            return
+        wanted = self.wanted_paths
+        lacking = {item.number: wanted - self._recorded_paths(item.number) for item in self.ticked_inputs}
+        items = [item for item in self.ticked_inputs if lacking[item.number]]
+        if items:
+            self._start(items, frozenset().union(*lacking.values()), fresh=False)
+
+    def stop(self) -> None:
+        """Stop the run within one layer; what was recorded stays."""
+        self.runner.cancel("run")
+
+    def close(self) -> None:
+        """Stop and join the model thread."""
+        self.runner.close()
+
+    @property
+    def wanted_paths(self) -> frozenset[str]:
+        """The ticked modules and the one that is looked at."""
+        if self.tree is None:
+            return frozenset()
+        return self.plan.paths | {self.selection.path}
+
+    def recording(self, number: int) -> Recording | None:
+        """Return the recording of an input, growing while it is made; None when it was not run."""
+        run = self.runs.get(number)
+        return None if run is None else run.recording
+
+    def tell(self, message: Message) -> None:
+        """Show a message in place."""
+        self.message_told.emit(message)
+
+    def _start(self, items: Sequence[InputItem], paths: frozenset[str], *, fresh: bool) -> None:
+        if self.model is None:
+            self.tell(Message("warn", "There is no model.", "Open one first (Ctrl+O)."))
+            return
+        if not items:
+            self.tell(Message("warn", "No input is ticked.", "Tick one in the list at the left, or add one (Ctrl+I)."))
+            return
+        model, settings = self.model, self.settings
+        kinds = self.plan.kinds if settings.target.rule != "none" else self.plan.kinds - {Kind.GRAD_OUTPUT}
+        plan = HookPlan(paths, kinds)
+        names = (self.card.class_names if self.card else None) or ()
+        expected = self._calls_expected()
+        self._pending = {item.number: self.runs[item.number] for item in items if not fresh and self._fits(item.number)}
+        if fresh:
+            self._pending = {}
+        self._begin_run()
+
+        def work(job: Job) -> bool:
+            return run_inputs(job, model, items, plan, settings, names, expected)
+
+        self.runner.submit(
+            "run", work, on_report=self._on_report, on_result=self._on_run_done, on_failure=self._on_run_failed
+        )
+
+    def _begin_run(self) -> None:
+        if not self.running:
+            self.running = True
+            self.run_started.emit()
+
+    def _end_run(self) -> None:
+        if self.running:
+            self.running = False
+            self.run_finished.emit()
+
+    def _on_report(self, report: Arrived | tuple[int, Run]) -> None:
+        if isinstance(report, Arrived):
+            if report.records:
+                self._grow(report)
+            self.run_progressed.emit(report.progress)
+            return
+        number, run = report
+        self._store(number, self._joined(number, run))
+        if run.error is not None:
+            self._tell_run_error(number, run.error)
+
+    def _grow(self, arrived: Arrived) -> None:
+        number = arrived.progress.input
+        settings = self.settings
+        before = self._pending.get(number)
+        recording = before.recording if before else Recording({})
+        grown = recording.merged(
+            dataclasses.replace(recording, records={record.key: record for record in arrived.records})
+        )
+        run = dataclasses.replace(before or Run(grown, settings), recording=grown)
+        self._pending[number] = run
+        self._store(number, run)
+
+    def _joined(self, number: int, run: Run) -> Run:
+        before = self._pending.pop(number, None)
+        if before is None or before.settings != run.settings:
+            return run
+        return dataclasses.replace(
+            run,
+            recording=before.recording.merged(run.recording),
+            guesses=run.guesses or before.guesses,
+            summaries={**before.summaries, **run.summaries},
+        )
+
+    def _on_run_done(self, stopped: bool) -> None:
+        if stopped:
+            self.tell(Message("info", "Stopped.", "What was recorded until then is shown."))
+        self._end_run()
+
+    def _on_run_failed(self, failure: Failure) -> None:
+        if failure.report or failure.error is not None:
+            self._tell_failure("The run failed.", failure)
+        self._end_run()
+
+    def _store(self, number: int, run: Run) -> None:
+        self._set_runs({**self.runs, number: run})
+
+    def _set_runs(self, runs: Mapping[int, Run]) -> None:
+        self.runs = MappingProxyType(dict(runs))
+        self.runs_changed.emit()
+
+    def _set_inputs(self, inputs: tuple[InputItem, ...]) -> None:
+        if inputs != self.inputs:
+            self.inputs = inputs
+            self.inputs_changed.emit()
+
+    def _fits(self, number: int) -> bool:
+        run = self.runs.get(number)
+        return run is not None and run.settings == self.settings and run.error is None and not run.stopped
+
+    def _recorded_paths(self, number: int) -> frozenset[str]:
+        """Return the paths that a run with the present settings has dealt with, recorded or absent with a reason."""
+        run = self.runs.get(number)
+        if run is None or run.settings != self.settings:
+            return frozenset()
+        if run.error is not None:
+            return self.wanted_paths  # running again by itself would fail again
+        canonical = {key.path for key in run.recording} | {key.path for key in run.recording.absent}
+        aliases = {second for second, first in run.recording.aliases.items() if first in canonical}
+        return frozenset(canonical | aliases)
+
+    def _calls_expected(self) -> int | None:
+        for run in self.runs.values():
+            if run.error is None and run.recording.module_calls:
+                return sum(len(calls) for calls in run.recording.module_calls.values())
+        return None
+
+    def _tell_run_error(self, number: int, error: RunError) -> None:
+        name = self.item(number).input.name
+        self.tell(Message("error", f"{name} was not run to the end.", error.sentence, error.report))
+
+    def _tell_failure(self, what: str, failure: Failure) -> None:
+        self.tell(Message("error", what, failure.sentence, failure.report))
+
+
+def _open_one(spec: Any, model: torch.nn.Module | None) -> Input | Failure:
+    try:
+        return open_input(spec, model)
+    except HookViewerError as error:
+        return Failure(str(error), "")
+
+
+__all__ = ["Session", "Shown"]

@@ -1,0 +1,152 @@
+"""What the window holds, as frozen values: inputs, runs, the selection, how it is looked at."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any
+
+from hookviewer import targets
+from hookviewer.arrays import Statistics
+from hookviewer.inputs import Input
+from hookviewer.kinds import Key, Kind
+from hookviewer.recording import Recording
+
+
+class Shown(StrEnum):
+    """Which tensor of the selected module the wall shows."""
+
+    OUTPUT = "output"
+    GRADIENT = "gradient"
+    PRODUCT = "product"
+    GRAD_CAM = "grad_cam"
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The recorded kinds that it is made of."""
+        if self is Shown.OUTPUT:
+            return (Kind.OUTPUT,)
+        if self is Shown.GRADIENT:
+            return (Kind.GRAD_OUTPUT,)
+        return (Kind.OUTPUT, Kind.GRAD_OUTPUT)
+
+
+@dataclasses.dataclass(frozen=True)
+class InputItem:
+    """One row of the input list; `number` is its identity and chooses its colour."""
+
+    number: int
+    input: Input
+    ticked: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class TargetChoice:
+    """The target chosen in the run bar: `top`, `class` (with `index`), `sum`, or `none` for no backward pass."""
+
+    rule: str = "top"
+    index: int = 0
+
+    def target(self) -> Callable[[Any], Any] | None:
+        """Return the target for `capture`, or None when no gradient is wanted."""
+        if self.rule == "class":
+            return targets.class_score(self.index)
+        return {"top": targets.top_class, "sum": targets.total}[self.rule]() if self.rule != "none" else None
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """How runs are made: what makes two runs of the same input comparable."""
+
+    device: str = "cpu"
+    mode: str = "eval"
+    target: TargetChoice = TargetChoice()
+    seed: int = 0
+    budget: int = 2 << 30
+
+
+@dataclasses.dataclass(frozen=True)
+class Guess:
+    """One class of the output: `share` is its probability."""
+
+    index: int
+    name: str
+    share: float
+
+
+@dataclasses.dataclass(frozen=True)
+class RunError:
+    """Why a run ended early: `path` is the module that raised (None when it was not in a module)."""
+
+    sentence: str
+    path: str | None = None
+    report: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One run of the model on one input: what was recorded, how it ended, and its numbers."""
+
+    recording: Recording
+    settings: Settings
+    seconds: float = 0.0
+    error: RunError | None = None
+    stopped: bool = False
+    guesses: tuple[Guess, ...] = ()
+    summaries: Mapping[Key, Statistics] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Selection:
+    """What is looked at: a module, which of its tensors, one channel, one cell (row, column) and one input."""
+
+    path: str = ""
+    shown: Shown = Shown.OUTPUT
+    call: int = 0
+    leaf: str = ""
+    channel: int = 0
+    cell: tuple[int, int] | None = None
+    input: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Look:
+    """How it is looked at. `scale` and `colormap` `"auto"` follow the kind; `levels` are set by hand."""
+
+    scale: str = "auto"
+    colormap: str = "auto"
+    sort: str = "channel"
+    difference: bool = False
+    levels: tuple[float, float] | None = None
+    sample: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """Where a run is: which input, which module, and the share done (0 to 1; None when it cannot be known)."""
+
+    input: int
+    path: str
+    done: int
+    total: int | None
+    position: int = 1
+    inputs: int = 1
+
+    @property
+    def share(self) -> float | None:
+        """The share of all inputs' module calls that is done."""
+        if not self.total:
+            return None
+        return min((self.position - 1 + min(self.done / self.total, 1.0)) / self.inputs, 1.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Message:
+    """A line in place: `what` happened, `now` what to do; `report` can be copied; `undo` puts it back."""
+
+    tone: str
+    what: str
+    now: str = ""
+    report: str = ""
+    undo: Callable[[], None] | None = None
