@@ -1,0 +1,221 @@
+"""From the state to what the wall shows: one column per ticked input, and the difference of the first two.
+
+Pure: `resolve` reads the session's values and returns frozen ones; nothing here paints.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from hookviewer import arrays, methods
+from hookviewer.errors import HookViewerError
+from hookviewer.gui.state import InputItem, Look, Run, Selection, Shown
+from hookviewer.kinds import Key, Kind
+from hookviewer.recording import Record, Recording
+
+MOST_COLUMNS = 4
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Column:
+    """One column of the wall; `maps` is None where there is nothing to show, and `reason` says why.
+
+    `number` is the input's number, None for the difference. `maps.values` is `[C, H, W]` float32 in channel order.
+    """
+
+    letter: str
+    title: str
+    number: int | None
+    record: Record | None = None
+    maps: arrays.Maps | None = None
+    reason: str = ""
+    top: str = ""
+    waiting: bool = False
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class WallState:
+    """All columns on one scale. `order` holds the channels in the order of their tiles.
+
+    `levels` and `colormap` hold for the inputs' columns, `difference_levels` for the difference. `scale` is the
+    scale in force in words ("layer, 0.5 to 99.5 %").
+    """
+
+    path: str
+    shown: Shown
+    columns: tuple[Column, ...]
+    order: npt.NDArray[np.intp]
+    levels: tuple[float, float]
+    colormap: str
+    scale: str
+    difference_levels: tuple[float, float] | None = None
+    hidden_inputs: int = 0
+
+    @property
+    def difference(self) -> Column | None:
+        """The difference column, if it is shown."""
+        return self.columns[-1] if self.columns and self.columns[-1].number is None else None
+
+    @property
+    def filled(self) -> tuple[Column, ...]:
+        """The inputs' columns that have maps."""
+        return tuple(column for column in self.columns if column.maps is not None and column.number is not None)
+
+
+def resolve(
+    items: Sequence[InputItem], runs: Mapping[int, Run], selection: Selection, look: Look, *, running: bool
+) -> WallState:
+    """Return what the wall shows for the ticked inputs `items`."""
+    shown_items = items[:MOST_COLUMNS]
+    columns = [
+        _column(position, item, runs.get(item.number), selection, look, running, len(shown_items))
+        for position, item in enumerate(shown_items)
+    ]
+    filled = [column for column in columns if column.maps is not None]
+    scale = scale_of(look.scale, selection.shown, filled)
+    levels = look.levels or _levels(tuple(filled), scale)
+    difference = _difference(columns) if look.difference and len(columns) > 1 else None
+    difference_levels = None
+    if difference is not None:
+        columns.append(difference)
+        if difference.maps is not None:
+            difference_levels = arrays.levels(difference.maps.values, "symmetric")
+    return WallState(
+        selection.path,
+        selection.shown,
+        tuple(columns),
+        _order(filled, difference, look.sort),
+        levels,
+        colormap_of(look.colormap, selection.shown),
+        "set by hand" if look.levels else scale,
+        difference_levels,
+        max(len(items) - MOST_COLUMNS, 0),
+    )
+
+
+def scale_of(choice: str, shown: Shown, filled: Sequence[Column] = ()) -> str:
+    """Return the scale in force: `auto` is robust for values and symmetric for signed gradients and products."""
+    if choice != "auto":
+        return choice
+    return "symmetric" if shown in (Shown.GRADIENT, Shown.PRODUCT) else "robust"
+
+
+def colormap_of(choice: str, shown: Shown) -> str:
+    """Return the colour map in force: `auto` is magma for values and ember for signed ones."""
+    if choice != "auto":
+        return choice
+    return "ember" if shown in (Shown.GRADIENT, Shown.PRODUCT) else "magma"
+
+
+def shown_record(recording: Recording, selection: Selection) -> Record:
+    """Return the record of what is selected; raise `HookViewerError` with the reason where there is none."""
+    path, call, leaf = selection.path, selection.call, selection.leaf
+    if selection.shown is Shown.GRAD_CAM:
+        return methods.attribution(recording, "grad_cam", path, call)
+    found = [_leaf_record(recording, path, kind, call, leaf) for kind in selection.shown.kinds]
+    if selection.shown is Shown.PRODUCT:
+        return _product(*found)
+    return found[0]
+
+
+def _leaf_record(recording: Recording, path: str, kind: Kind, call: int, leaf: str) -> Record:
+    leaves = recording.leaves(path, kind, call)
+    chosen = leaf if leaf in leaves or not leaves else leaves[0]
+    key = Key(path, kind, call, chosen)
+    if key not in recording:
+        raise HookViewerError(recording.reason(key))
+    return recording[key]
+
+
+def _product(value: Record, gradient: Record) -> Record:
+    product = value.tensor() * gradient.tensor()
+    key = value.key._replace(kind=Kind.ATTRIBUTION, leaf="output × gradient")
+    return Record(key, tuple(product.shape), product.dtype, value.device, (*value.notes, *gradient.notes), kept=product)
+
+
+def _column(
+    position: int, item: InputItem, run: Run | None, selection: Selection, look: Look, running: bool, count: int
+) -> Column:
+    letter = LETTERS[position] if count > 1 else ""
+    top = f"{run.guesses[0].name} {run.guesses[0].share:.2f}" if run and run.guesses else ""
+    column = Column(letter, item.input.name, item.number, top=top)
+    if run is None:
+        reason = "Running …" if running else "Not run yet. Press Run (F5)."
+        return dataclasses.replace(column, reason=reason, waiting=running)
+    try:
+        record = shown_record(run.recording, selection)
+        maps = maps_of(record, look.sample)
+    except HookViewerError as error:
+        arriving = running and not run.summaries
+        reason = "Running …" if arriving else _why(run, str(error))
+        return dataclasses.replace(column, reason=reason, waiting=arriving)
+    return dataclasses.replace(column, record=record, maps=maps)
+
+
+def _why(run: Run, reason: str) -> str:
+    if run.error is not None and run.error.path is not None:
+        return f"{reason} The run ended in {run.error.path or 'the model'}."
+    return reason
+
+
+@functools.lru_cache(maxsize=32)
+def maps_of(record: Record, sample: int = 0) -> arrays.Maps:
+    """Return a record as channel maps; kept for the latest records, since a record never changes."""
+    return arrays.as_maps(record.array(), sample=sample)
+
+
+def _levels(filled: tuple[Column, ...], scale: str) -> tuple[float, float]:
+    return _levels_of(tuple(column.maps for column in filled if column.maps is not None), scale)
+
+
+@functools.lru_cache(maxsize=64)
+def _levels_of(maps: tuple[arrays.Maps, ...], scale: str) -> tuple[float, float]:
+    if not maps:
+        return (0.0, 1.0)
+    return arrays.shared_levels([one.values for one in maps], scale)
+
+
+def _difference(columns: Sequence[Column]) -> Column:
+    first, second = columns[0], columns[1]
+    column = Column("−", f"{first.letter} − {second.letter}", None)
+    if first.maps is None or second.maps is None:
+        return dataclasses.replace(column, reason="A difference needs two recorded columns.", waiting=first.waiting)
+    if first.maps.values.shape != second.maps.values.shape:
+        shapes = " and ".join("×".join(map(str, one.maps.values.shape)) for one in (first, second) if one.maps)
+        return dataclasses.replace(column, reason=f"No difference: the shapes {shapes} are not the same.")
+    values = first.maps.values - second.maps.values
+    return dataclasses.replace(column, record=_difference_record(first, values), maps=dataclasses.replace(first.maps, values=values))
+
+
+def _difference_record(first: Column, values: npt.NDArray[Any]) -> Record | None:
+    if first.record is None:
+        return None
+    kept = torch.from_numpy(np.ascontiguousarray(values))
+    key = first.record.key._replace(kind=Kind.ATTRIBUTION, leaf="A − B")
+    return Record(key, tuple(values.shape), kept.dtype, kept=kept)
+
+
+def _order(filled: Sequence[Column], difference: Column | None, sort: str) -> npt.NDArray[np.intp]:
+    by_difference = sort == "difference" and difference is not None and difference.maps is not None
+    source = difference if by_difference else (filled[0] if filled else None)
+    if source is None or source.maps is None:
+        return np.arange(0)
+    return channel_order(source.maps, "difference" if by_difference else sort)
+
+
+@functools.lru_cache(maxsize=64)
+def channel_order(maps: arrays.Maps, sort: str) -> npt.NDArray[np.intp]:
+    """Return the channels in the order of `sort`; the largest first, except by channel number."""
+    if sort == "channel":
+        return np.arange(len(maps.values))
+    if sort == "difference":
+        return np.argsort(-np.abs(maps.values).reshape(len(maps.values), -1).mean(axis=1), kind="stable")
+    return arrays.channel_order(arrays.channel_statistics(maps.values), sort)
