@@ -1,0 +1,82 @@
+"""Inputs made from numbers: ones, constants, random values, values typed by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from hookviewer.errors import HookViewerError
+from hookviewer.inputs import shapes
+from hookviewer.inputs.input import Input, InputSource
+from hookviewer.sources.source import literal, split_arguments
+
+KINDS = ("random", "constant", "ones", "values")
+
+
+class GeneratedInput(InputSource):
+    """`random:1x3x224x224?seed=0`, `constant:1x3x32x32?value=1`, `ones:1x3`, `values:[[1., 2.]]`."""
+
+    rank = 20
+
+    def accepts(self, spec: str) -> bool:
+        return spec.partition(":")[0] in KINDS and ":" in spec
+
+    def open(self, spec: str, model: nn.Module | None) -> Input:
+        kind, _, rest = spec.partition(":")
+        if kind == "values":
+            return Input(spec, (values(rest),), spec=spec)
+        place, options = split_arguments(rest)
+        shape = shapes.parse_shape(place)
+        tensor = _tensor(kind, shape, options)
+        return Input(f"{kind} {shapes.spelled(shape)}", (tensor,), spec=spec)
+
+
+def _tensor(kind: str, shape: tuple[int, ...], options: dict[str, Any]) -> torch.Tensor:
+    allowed = {"random": {"seed": 0}, "constant": {"value": 0.0}, "ones": {}}[kind]
+    for name, value in options.items():
+        if name not in allowed or not isinstance(value, int | float):
+            raise HookViewerError(f"{kind}: takes no {name}={value!r}: write {_usage(kind)}.")
+    chosen = {**allowed, **options}
+    if kind == "random":
+        return torch.randn(shape, generator=torch.Generator().manual_seed(int(chosen["seed"])))
+    return torch.full(shape, float(chosen.get("value", 1.0)))
+
+
+def _usage(kind: str) -> str:
+    return {
+        "random": "random:1x3x224x224?seed=0",
+        "constant": "constant:1x3x32x32?value=1",
+        "ones": "ones:1x3",
+    }[kind]
+
+
+def values(text: str) -> torch.Tensor:
+    """Return the tensor that a nested list of numbers spells."""
+    try:
+        return torch.tensor(literal(text))
+    except (TypeError, ValueError, RuntimeError):
+        raise HookViewerError(f"{text!r} is no list of numbers: write values:[[1., 2.], [3., 4.]].") from None
+
+
+def ones_for(model: nn.Module | None, spec: str) -> Input:
+    """Return ones in the shape that `model` takes."""
+    if model is None:
+        raise HookViewerError("demo:ones takes its shape from a model: write ones:1x3x224x224 instead.")
+    tensor, reason = shapes.filled(model, 1)
+    return Input("ones", (tensor,), notes=(reason,) if reason else (), spec=spec)
+
+
+def guess(model: nn.Module) -> Input:
+    """Return a random input (seed 0) of the shape that `model` takes, with a note where that is a guess.
+
+    Raises `HookViewerError` when there is nothing to go by.
+    """
+    want = shapes.expected(model)
+    generator = torch.Generator().manual_seed(0)
+    if want.tokens:
+        tensor = torch.randint(want.tokens, want.shape, generator=generator)
+    else:
+        tensor = torch.randn(want.shape, generator=generator)
+    return Input("random", (tensor,), notes=(want.reason,) if want.reason else ())
