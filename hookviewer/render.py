@@ -1,0 +1,177 @@
+"""From values to pixels: the colour tables, quantising, enlarging and reducing, and whole walls of maps."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hookviewer.resources import resource
+
+Array = npt.NDArray[Any]
+Pixels = npt.NDArray[np.uint8]
+Colour = tuple[int, int, int]
+Levels = tuple[float, float]
+
+COLORMAPS = ("magma", "viridis", "inferno", "cividis", "gray", "ember", "CET-D1A", "turbo")
+"""The colour maps, in the order of the menu."""
+DIVERGING = frozenset({"ember", "CET-D1A"})
+"""The maps with zero in the middle."""
+
+NAN: Colour = (61, 255, 139)
+POS_INF: Colour = (187, 255, 212)
+NEG_INF: Colour = (31, 128, 70)
+
+
+@functools.cache
+def colour_table(name: str) -> Pixels:
+    """Return the 256 colours of a map, uint8 [256, 4], opaque RGBA, read-only."""
+    with np.load(resource("colormaps.npz")) as tables:
+        table = np.full((256, 4), 255, np.uint8)
+        table[:, :3] = tables[name]
+    table.flags.writeable = False
+    return table
+
+
+def zero_index(colormap: str) -> int:
+    """Return the entry of a colour table that is zero: the middle of a diverging map, else the first."""
+    return 128 if colormap in DIVERGING else 0
+
+
+def to_index(array: npt.ArrayLike, levels: Levels) -> Pixels:
+    """Return the entry of the colour table for every value, uint8 of the array's shape.
+
+    floor((value − low) / (high − low) · 255 + 0.5), step by step in float32, held to 0 … 255. Equal levels
+    give 128 everywhere; NaN gives 0 here and its own colour in `to_rgba`. Complex values count by magnitude.
+    """
+    values = np.asarray(array)
+    values = np.abs(values) if values.dtype.kind == "c" else values
+    low, span = float(levels[0]), float(levels[1]) - float(levels[0])
+    if span == 0:
+        return np.full(values.shape, 128, np.uint8)
+    with np.errstate(over="ignore", invalid="ignore"):
+        place = np.subtract(values, low, dtype=_precision(span), casting="unsafe")
+        place = np.atleast_1d(place)
+        place /= span
+        place *= 255
+        place += 0.5
+        np.fmax(place, 0, out=place)
+        np.fmin(place, 255, out=place)
+    return place.astype(np.uint8).reshape(values.shape)
+
+
+def to_rgba(
+    array: npt.ArrayLike,
+    levels: Levels,
+    colormap: str,
+    *,
+    nan: Colour = NAN,
+    pos_inf: Colour = POS_INF,
+    neg_inf: Colour = NEG_INF,
+) -> Pixels:
+    """Return the colour of every value, uint8 [..., 4]; NaN and the infinities have their own."""
+    values = np.asarray(array)
+    values = np.abs(values) if values.dtype.kind == "c" else values
+    picture = _looked_up(to_index(values, levels), colormap)
+    if not _all_finite(values):
+        for where, colour in (
+            (np.isnan(values), nan),
+            (values == np.inf, pos_inf),
+            (values == -np.inf, neg_inf),
+        ):
+            picture[where] = (*colour, 255)
+    return picture
+
+
+def enlarged(picture: Array, times: int) -> Array:
+    """Return a picture [H, W] or [H, W, …] with every cell `times` cells wide and high: no smoothing."""
+    return picture.repeat(times, axis=0).repeat(times, axis=1)
+
+
+def reduced(maps: Array, times: int) -> Array:
+    """Return maps [..., H, W] with each block of `times` × `times` cells as its mean (smaller at the rim)."""
+    rows = _block_means(maps, times, axis=-2)
+    return _block_means(rows, times, axis=-1)
+
+
+def wall_columns(count: int, height: int, width: int, *, gutter: int = 2, aspect: float = 1.5) -> int:
+    """Return how many maps stand side by side so that the wall is about `aspect` times as wide as high."""
+    columns = math.sqrt(aspect * count * (height + gutter) / (width + gutter))
+    return min(max(1, round(columns)), max(1, count))
+
+
+def wall_index(
+    maps: Array, levels: Levels, colormap: str, *, columns: int | None = None, gutter: int = 2
+) -> Pixels:
+    """Return the wall of maps [C, H, W] as entries of the colour table, gutters in the colour of zero."""
+    count, height, width = maps.shape
+    columns = columns or wall_columns(count, height, width, gutter=gutter)
+    return tiled(to_index(maps, levels), columns, gutter, zero_index(colormap))
+
+
+def wall_picture(
+    maps: Array,
+    levels: Levels,
+    colormap: str,
+    columns: int | None = None,
+    gutter: int = 2,
+    scale: float = 1,
+    *,
+    ground: tuple[int, int, int, int] = (0, 0, 0, 0),
+) -> Pixels:
+    """Return the wall of maps [C, H, W] as a picture, uint8 [rows, columns, 4], `ground` between them.
+
+    A scale of 2, 3, … enlarges every cell without smoothing, 1/2, 1/3, … averages blocks of values before
+    they are coloured; the gutter keeps its width. `columns` None makes the wall a little wider than high.
+    """
+    if scale < 1:
+        maps = reduced(maps, round(1 / scale))
+    times = max(1, round(scale))
+    count, height, width = maps.shape
+    columns = columns or wall_columns(count, height * times, width * times, gutter=gutter)
+    cells = np.ascontiguousarray(to_rgba(maps, levels, colormap)).view(np.uint32)[..., 0]
+    if times > 1:
+        cells = cells.repeat(times, axis=1).repeat(times, axis=2)
+    behind = np.array(ground, np.uint8).view(np.uint32)[0]
+    return tiled(cells, columns, gutter, behind)[..., None].view(np.uint8)
+
+
+def tiled(maps: Array, columns: int, gutter: int, ground: int | np.generic) -> Array:
+    """Return maps [C, H, W] of any dtype row after row, with `ground` between them and in empty places."""
+    count, height, width = maps.shape
+    rows = math.ceil(count / columns)
+    cells = np.full((rows * columns, height + gutter, width + gutter), ground, maps.dtype)
+    cells[:count, :height, :width] = maps
+    ordered = cells.reshape(rows, columns, height + gutter, width + gutter).swapaxes(1, 2)
+    wall = ordered.reshape(rows * (height + gutter), columns * (width + gutter))
+    return np.ascontiguousarray(wall[: wall.shape[0] - gutter, : wall.shape[1] - gutter])
+
+
+def _precision(span: float) -> type[np.floating[Any]]:
+    """float32, unless the span would vanish or overflow in it."""
+    limits = np.finfo(np.float32)
+    return np.float32 if float(limits.tiny) < abs(span) < float(limits.max) else np.float64
+
+
+def _looked_up(index: Pixels, colormap: str) -> Pixels:
+    table = colour_table(colormap).view(np.uint32)[:, 0]
+    return np.take(table, index)[..., None].view(np.uint8)
+
+
+def _all_finite(values: Array) -> bool:
+    if values.dtype.kind != "f":
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
+
+
+def _block_means(maps: Array, times: int, *, axis: int) -> Array:
+    length = maps.shape[axis]
+    starts = np.arange(0, length, times)
+    sizes = np.diff(np.append(starts, length)).astype(np.float32)
+    sums = np.add.reduceat(maps, starts, axis=axis, dtype=np.float32)
+    result: Array = sums / (sizes[:, None] if axis == -2 else sizes)
+    return result
