@@ -17,7 +17,7 @@ from hookviewer import modules, sources
 from hookviewer.errors import HookViewerError
 from hookviewer.gui.running import Arrived, run_inputs
 from hookviewer.gui.runner import Failure, Job, Runner
-from hookviewer.gui.state import InputItem, Look, Message, Run, RunError, Selection, Settings, Shown
+from hookviewer.gui.state import InputItem, Look, Message, Pointed, Run, RunError, Selection, Settings, Shown
 from hookviewer.inputs import Input, open_input
 from hookviewer.kinds import Kind
 from hookviewer.modules import ModuleNode
@@ -34,6 +34,7 @@ class Session(QObject):
     settings_changed = Signal()
     selection_changed = Signal()
     look_changed = Signal()
+    pointed_changed = Signal()
     runs_changed = Signal()
     """A run arrived, grew, or was dropped; `arriving` is True while one is still going on."""
     run_started = Signal()
@@ -55,6 +56,7 @@ class Session(QObject):
         self.settings = Settings()
         self.selection = Selection()
         self.look = Look()
+        self.pointed: Pointed | None = None
         self.auto = True
         self.running = False
         self._numbers = 0
@@ -215,6 +217,12 @@ class Session(QObject):
         if look != self.look:
             self.look = look
             self.look_changed.emit()
+
+    def point(self, pointed: Pointed | None) -> None:
+        """Say which cell is under the pointer; None when it left the maps."""
+        if pointed != self.pointed:
+            self.pointed = pointed
+            self.pointed_changed.emit()
 
     # -- runs --------------------------------------------------------------------------------------------------
 

@@ -111,6 +111,14 @@ class Selection:
 
 
 @dataclasses.dataclass(frozen=True)
+class Pointed:
+    """The cell under the pointer: its channel, and its row and column."""
+
+    channel: int
+    cell: tuple[int, int]
+
+
+@dataclasses.dataclass(frozen=True)
 class Look:
     """How it is looked at. `scale` and `colormap` `"auto"` follow the kind; `levels` are set by hand."""
 
