@@ -12,6 +12,7 @@ from hookviewer.inputs import shapes
 from hookviewer.inputs.input import Input, InputSource
 from hookviewer.sources.source import literal, split_arguments
 
+_DEFAULTS: dict[str, dict[str, Any]] = {"random": {"seed": 0}, "constant": {"value": 0.0}, "ones": {}}
 KINDS = ("random", "constant", "ones", "values")
 
 
@@ -34,7 +35,7 @@ class GeneratedInput(InputSource):
 
 
 def _tensor(kind: str, shape: tuple[int, ...], options: dict[str, Any]) -> torch.Tensor:
-    allowed = {"random": {"seed": 0}, "constant": {"value": 0.0}, "ones": {}}[kind]
+    allowed: dict[str, Any] = _DEFAULTS[kind]
     for name, value in options.items():
         if name not in allowed or not isinstance(value, int | float):
             raise HookViewerError(f"{kind}: takes no {name}={value!r}: write {_usage(kind)}.")

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Input:
     """What a model is called with: `model(*args, **kwargs)`.
 
-    `image` is exactly the picture the net saw before normalisation, or `None`. `notes` are sentences: what was
-    done to the picture, and warnings. `spec` opens the same input again where it came from one.
+    `image` is exactly the picture the net saw before normalisation, or `None`. `notes` are sentences: what
+    was done to the picture, and warnings. `spec` opens the same input again where it came from one.
     """
 
     name: str

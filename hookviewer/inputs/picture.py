@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
+LARGEST = 89
+"""Megapixels above which Pillow takes a picture for an attack."""
+
+
 def read(path: Path) -> Image:
     """Return the first picture in a file, turned as its camera says.
 
     Raises `HookViewerError` for what is no picture, is cut off, or would unpack to more than 89 megapixels.
     """
-    from PIL import Image, ImageOps
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
         with warnings.catch_warnings():
@@ -32,9 +36,9 @@ def read(path: Path) -> Image:
                 return ImageOps.exif_transpose(image)
     except (Image.DecompressionBombWarning, Image.DecompressionBombError):
         raise HookViewerError(
-            f"{path} unpacks to more than {(Image.MAX_IMAGE_PIXELS or 0) // 10**6} megapixels: scale it down first."
+            f"{path} unpacks to more than {LARGEST} megapixels: scale it down first."
         ) from None
-    except Image.UnidentifiedImageError:
+    except UnidentifiedImageError:
         raise HookViewerError(
             f"{path} is no picture that can be read: give a PNG, JPEG or another common format."
         ) from None
@@ -66,7 +70,7 @@ def _to_8_bit(image: Image) -> Image:
 
 
 def resized(image: Image, preprocess: Preprocess) -> Image:
-    """Return `image` scaled so that its short side is `preprocess.short_side`, then cropped to height × width.
+    """Return `image` scaled to the short side of `preprocess`, then cropped to height × width.
 
     Without a crop the whole picture is kept, its sides rounded to multiples of `preprocess.multiple`.
     """
@@ -100,7 +104,7 @@ def _cropped(image: Image, height: int, width: int) -> Image:
 
 
 def to_tensor(image: Image, preprocess: Preprocess) -> torch.Tensor:
-    """Return the picture as float32 [1, C, H, W], from 0 to 1, then (value − mean) / std where they are known."""
+    """Return the picture as float32 [1, C, H, W]: 0 to 1, then (value − mean) / std where known."""
     pixels = np.array(image, dtype=np.uint8)
     pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
     tensor = torch.from_numpy(pixels).permute(2, 0, 1).contiguous().float().div(255)

@@ -37,14 +37,15 @@ def expected(model: nn.Module) -> Expected:
     needed = required_arguments(model)
     if len(needed) > 1:
         raise HookViewerError(
-            f"{type(model).__name__} needs {len(needed)} inputs ({', '.join(needed)}), which cannot be guessed: "
-            "give them from Python, with hookviewer.view(model, [Input(…)])."
+            f"{type(model).__name__} needs {len(needed)} inputs ({', '.join(needed)}), which cannot be "
+            "guessed: give them from Python, with hookviewer.view(model, [Input(…)])."
         )
     for path, module in model.named_modules():
         guessed = _by_layer(module)
         if guessed is not None:
             shape = _sized(guessed.shape, known.preprocess)
-            reason = f"Its shape {spelled(shape)} is a guess from {path or 'the model'}, the first layer: change it if it is wrong."
+            layer = path or "the model"
+            reason = f"Its shape {spelled(shape)} is a guess from {layer}, the first layer that says one."
             return Expected(shape, guessed.tokens, reason)
     raise HookViewerError(
         f"The input of {type(model).__name__} cannot be guessed: give one, such as random:1x3x224x224."
@@ -137,7 +138,7 @@ def spelled(shape: tuple[int, ...]) -> str:
 
 
 def filled(model: nn.Module, value: Any) -> tuple[torch.Tensor, str]:
-    """Return a tensor of the shape that `model` takes, full of `value` (tokens: 1), and the guess in words."""
+    """Return a tensor of the shape that `model` takes, full of `value`, and the guess in words."""
     want = expected(model)
     dtype = torch.long if want.tokens else torch.float32
     return torch.full(want.shape, value, dtype=dtype), want.reason

@@ -12,7 +12,11 @@ from torch import nn
 from hookviewer.errors import HookViewerError
 from hookviewer.registry import classes_in
 from hookviewer.sources.cards import ModelCard, Preprocess, card, remember
+from hookviewer.sources.demo import DEMOS
+from hookviewer.sources.nearby import close
 from hookviewer.sources.source import Source
+from hookviewer.sources.trained import sha256
+from hookviewer.sources.weights import load_weights
 
 __all__ = ["ModelCard", "Preprocess", "Source", "card", "open_model", "sources"]
 
@@ -22,15 +26,22 @@ def open_model(
 ) -> nn.Module:
     """Open the model that `spec` names, with the weights of a file where one is given.
 
-    `spec` is `demo:NAME`, `package.module:callable?name=value`, or `file.py:callable?name=value`; `options` are
-    further arguments of the callable. `weights` is a .safetensors or .pt file with a state dict; it must fit
-    exactly. Raises `HookViewerError` when the model cannot be opened. `card(model)` says what is known of it.
+    `spec` is `demo:NAME`, `package.module:callable?name=value`, or `file.py:callable?name=value`; `options`
+    are further arguments of the callable. `weights` is a .safetensors or .pt file with a state dict; it must
+    fit exactly. `card(model)` says what is known of it. Raises `HookViewerError` when it cannot be opened.
     """
     spec = str(spec)
     opened = _source_of(spec).open(spec, options, trust)
     model_card = dataclasses.replace(opened.card, spec=opened.card.spec or spec)
+    if weights is not None:
+        model_card = _with_weights(opened.model, model_card, weights)
     remember(opened.model, model_card)
     return opened.model
+
+
+def _with_weights(model: nn.Module, model_card: ModelCard, file: str | Path) -> ModelCard:
+    path = load_weights(model, file)
+    return dataclasses.replace(model_card, sha256=sha256(path), notes=(f"Its weights come from {path}.",))
 
 
 def sources() -> tuple[Source, ...]:
@@ -43,6 +54,14 @@ def _source_of(spec: str) -> Source:
     for source in sources():
         if source.accepts(spec):
             return source
-    raise HookViewerError(
-        f"{spec!r} names no model: write demo:NAME, package.module:callable or file.py:callable."
+    near = close(spec, [*(f"demo:{name}" for name in DEMOS), *_torchvision_names()])
+    advice = (
+        f"did you mean {near}" if near else "write demo:NAME, package.module:callable or file.py:callable"
     )
+    raise HookViewerError(f"{spec!r} names no model: {advice}.")
+
+
+def _torchvision_names() -> list[str]:
+    from torchvision import models
+
+    return [f"torchvision.models:{name}" for name in models.list_models(module=models)]

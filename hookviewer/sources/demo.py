@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from torch import nn
-
 from hookviewer.errors import HookViewerError
 from hookviewer.sources import teaching, trained
 from hookviewer.sources.nearby import nearby
-from hookviewer.sources.source import Opened, Source, split_arguments, spelled
+from hookviewer.sources.source import Opened, Source, spelled, split_arguments
 
 DEMOS: Mapping[str, Callable[..., Opened]] = {
     "mobilenet_v2": trained.mobilenet_v2,

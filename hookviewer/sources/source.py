@@ -42,8 +42,8 @@ class Source(ABC):
 def split_arguments(spec: str) -> tuple[str, dict[str, Any]]:
     """Split `place?name=value&other=value` into the place and the values.
 
-    Values are Python literals (`10`, `(3, 4)`, `'text'`), the words none, true and false in any case, or plain
-    text. `+` is a space and `%2B` a plus, as in web addresses.
+    Values are Python literals (`10`, `(3, 4)`, `'text'`), the words none, true and false in any case, or
+    plain text. `+` is a space and `%2B` a plus, as in web addresses.
     """
     place, _, query = spec.partition("?")
     return place, dict(_argument(part, spec) for part in query.split("&") if part)

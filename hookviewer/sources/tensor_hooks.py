@@ -1,4 +1,4 @@
-"""The tutorials' examples of hooks on tensors, as models: every named tensor passes an `nn.Identity` of its name."""
+"""Examples of hooks on tensors, as models: every named tensor passes an `nn.Identity` of its name."""
 
 from __future__ import annotations
 

@@ -39,19 +39,18 @@ class PNet(nn.Module):
 
 
 def mobilenet_v2() -> Opened:
-    """MobileNetV2 with the ImageNet-1k weights; it looks at the whole photograph, not at a crop of 224 × 224."""
-    from torchvision.models import mobilenet_v2 as build
-    from torchvision.models._meta import _IMAGENET_CATEGORIES as names
+    """MobileNetV2 with the ImageNet-1k weights; it looks at whole photographs, not at a crop."""
+    from torchvision.models import MobileNet_V2_Weights, mobilenet_v2
 
     preprocess = Preprocess(mean=IMAGENET_MEAN, std=IMAGENET_STD, short_side=320, multiple=8)
     return _opened(
-        build(weights=None),
+        mobilenet_v2(weights=None),
         "mobilenet_v2",
         "demo/mobilenet_v2_imagenet1k_v1_fp16.safetensors",
         preprocess,
-        tuple(names),
+        tuple(MobileNet_V2_Weights.IMAGENET1K_V1.meta["categories"]),
         "demo:chelsea",
-        "Trained on ImageNet-1k by torchvision; the weights are stored as 16-bit floats and run as 32-bit ones.",
+        "Trained on ImageNet-1k by torchvision; stored as 16-bit floats, run as 32-bit ones.",
     )
 
 
@@ -59,7 +58,7 @@ def pnet() -> Opened:
     """The MTCNN P-net with trained weights."""
     # (x − 127.5) / 128 on values up to 255, written for values up to 1
     preprocess = Preprocess(mean=(0.5,) * 3, std=(128 / 255,) * 3, short_side=128)
-    note = "Trained by facenet-pytorch. It finds faces of about 12 pixels, so pictures are scaled down to 128 pixels."
+    note = "Trained by facenet-pytorch. It finds faces of about 12 pixels: pictures are scaled to 128 pixels."
     names = ("background", "face")
     return _opened(PNet(), "pnet", "demo/mtcnn_pnet.safetensors", preprocess, names, "demo:astronaut", note)
 
@@ -94,10 +93,7 @@ def _opened(
     from safetensors.torch import load_file
 
     path = resource(file)
-    state = {
-        key: value.float() if value.is_floating_point() else value for key, value in load_file(path).items()
-    }
-    model.load_state_dict(state)
+    model.load_state_dict(load_file(path))  # copies 16-bit floats into 32-bit ones
     card = ModelCard(
         spec=f"demo:{name}",
         name=name,
