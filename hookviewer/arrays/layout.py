@@ -7,6 +7,7 @@ the guess.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,7 +93,7 @@ def _guess(shape: tuple[int, ...], known: tuple[str, ...]) -> str:
         return _TOKEN_GRID
     if len(shape) == 3 and shape[0] == 1:
         return "sample × token × feature"
-    if len(shape) == 4 and _looks_channels_last(*shape):
+    if len(shape) == 4 and looks_channels_last(shape):
         return _CHANNELS_LAST
     return known[0]
 
@@ -101,8 +102,9 @@ def _looks_like_tokens(samples: int, tokens: int, features: int) -> bool:
     return features >= _FEWEST_FEATURES and features != tokens and (samples == 1 or features % 8 == 0)
 
 
-def _looks_channels_last(_samples: int, rows: int, columns: int, channels: int) -> bool:
-    """Square maps behind which many more, evenly many, channels stand: the blocks of a Swin transformer."""
+def looks_channels_last(shape: Sequence[int]) -> bool:
+    """Return whether [N, a, b, c] is square maps before many channels, as a Swin transformer has them."""
+    _, rows, columns, channels = shape
     return rows == columns and channels % 16 == 0 and channels > 1.6 * rows
 
 

@@ -1,0 +1,20 @@
+"""Grad-CAM."""
+
+from __future__ import annotations
+
+import torch
+
+from hookviewer.methods.method import Method
+
+
+class GradCam(Method):
+    """The maps, each weighted by its mean gradient, added up; what speaks against the target is cut off."""
+
+    name = "grad_cam"
+    title = "Grad-CAM"
+    paper = "Selvaraju et al., Grad-CAM: Visual Explanations from Deep Networks, ICCV 2017"
+
+    def compute(self, output: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:
+        """Return ReLU(Σ_c mean(gradient_c) · output_c), [N, H, W]."""
+        weights = gradient.mean(dim=(2, 3), keepdim=True)
+        return (weights * output).sum(dim=1).relu()
