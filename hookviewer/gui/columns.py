@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -67,7 +66,9 @@ class WallState:
     @property
     def filled(self) -> tuple[Column, ...]:
         """The inputs' columns that have maps."""
-        return tuple(column for column in self.columns if column.maps is not None and column.number is not None)
+        return tuple(
+            column for column in self.columns if column.maps is not None and column.number is not None
+        )
 
 
 def resolve(
@@ -87,7 +88,7 @@ def resolve(
     if difference is not None:
         columns.append(difference)
         if difference.maps is not None:
-            difference_levels = arrays.levels(difference.maps.values, "symmetric")
+            difference_levels = _levels_of((difference.maps,), "symmetric")
     return WallState(
         selection.path,
         selection.shown,
@@ -119,7 +120,7 @@ def shown_record(recording: Recording, selection: Selection) -> Record:
     """Return the record of what is selected; raise `HookViewerError` with the reason where there is none."""
     path, call, leaf = selection.path, selection.call, selection.leaf
     if selection.shown is Shown.GRAD_CAM:
-        return methods.attribution(recording, "grad_cam", path, call)
+        return _grad_cam(recording, path, call)
     found = [_leaf_record(recording, path, kind, call, leaf) for kind in selection.shown.kinds]
     if selection.shown is Shown.PRODUCT:
         return _product(*found)
@@ -135,14 +136,37 @@ def _leaf_record(recording: Recording, path: str, kind: Kind, call: int, leaf: s
     return recording[key]
 
 
+def _grad_cam(recording: Recording, path: str, call: int) -> Record:
+    leaves = recording.leaves(path, Kind.OUTPUT, call)
+    keys = [Key(path, kind, call, leaves[0] if leaves else "") for kind in Shown.GRAD_CAM.kinds]
+    if not all(key in recording for key in keys):
+        return methods.attribution(recording, "grad_cam", path, call)  # raises with the reason
+    return _attributed(recording[keys[0]], recording[keys[1]])
+
+
+@functools.lru_cache(maxsize=16)
+def _attributed(value: Record, gradient: Record) -> Record:
+    both = Recording({value.key: value, gradient.key: gradient})
+    return methods.attribution(both, "grad_cam", value.key.path, value.key.call)
+
+
+@functools.lru_cache(maxsize=16)
 def _product(value: Record, gradient: Record) -> Record:
     product = value.tensor() * gradient.tensor()
     key = value.key._replace(kind=Kind.ATTRIBUTION, leaf="output × gradient")
-    return Record(key, tuple(product.shape), product.dtype, value.device, (*value.notes, *gradient.notes), kept=product)
+    return Record(
+        key, tuple(product.shape), product.dtype, value.device, (*value.notes, *gradient.notes), kept=product
+    )
 
 
 def _column(
-    position: int, item: InputItem, run: Run | None, selection: Selection, look: Look, running: bool, count: int
+    position: int,
+    item: InputItem,
+    run: Run | None,
+    selection: Selection,
+    look: Look,
+    running: bool,
+    count: int,
 ) -> Column:
     letter = LETTERS[position] if count > 1 else ""
     top = f"{run.guesses[0].name} {run.guesses[0].share:.2f}" if run and run.guesses else ""
@@ -187,20 +211,30 @@ def _difference(columns: Sequence[Column]) -> Column:
     first, second = columns[0], columns[1]
     column = Column("−", f"{first.letter} − {second.letter}", None)
     if first.maps is None or second.maps is None:
-        return dataclasses.replace(column, reason="A difference needs two recorded columns.", waiting=first.waiting)
+        return dataclasses.replace(
+            column, reason="A difference needs two recorded columns.", waiting=first.waiting
+        )
     if first.maps.values.shape != second.maps.values.shape:
-        shapes = " and ".join("×".join(map(str, one.maps.values.shape)) for one in (first, second) if one.maps)
+        shapes = " and ".join(
+            "×".join(map(str, one.maps.values.shape)) for one in (first, second) if one.maps
+        )
         return dataclasses.replace(column, reason=f"No difference: the shapes {shapes} are not the same.")
-    values = first.maps.values - second.maps.values
-    return dataclasses.replace(column, record=_difference_record(first, values), maps=dataclasses.replace(first.maps, values=values))
+    maps = _difference_maps(first.maps, second.maps)
+    record = None if first.record is None else _difference_record(first.record, maps)
+    return dataclasses.replace(column, record=record, maps=maps)
 
 
-def _difference_record(first: Column, values: npt.NDArray[Any]) -> Record | None:
-    if first.record is None:
-        return None
-    kept = torch.from_numpy(np.ascontiguousarray(values))
-    key = first.record.key._replace(kind=Kind.ATTRIBUTION, leaf="A − B")
-    return Record(key, tuple(values.shape), kept.dtype, kept=kept)
+@functools.lru_cache(maxsize=8)
+def _difference_maps(first: arrays.Maps, second: arrays.Maps) -> arrays.Maps:
+    with np.errstate(invalid="ignore"):
+        return dataclasses.replace(first, values=first.values - second.values)
+
+
+@functools.lru_cache(maxsize=8)
+def _difference_record(record: Record, maps: arrays.Maps) -> Record:
+    kept = torch.from_numpy(np.ascontiguousarray(maps.values))
+    key = record.key._replace(kind=Kind.ATTRIBUTION, leaf="A − B")
+    return Record(key, tuple(kept.shape), kept.dtype, kept=kept)
 
 
 def _order(filled: Sequence[Column], difference: Column | None, sort: str) -> npt.NDArray[np.intp]:
