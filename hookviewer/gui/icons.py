@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QColor, QGuiApplication, QIcon, QPainter, QPi
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
+from hookviewer.gui import indicators
 from hookviewer.gui.theme import keeper, theme
 from hookviewer.resources import resource
 
@@ -54,6 +55,16 @@ def set_icon(target: QAbstractButton | QAction | QLabel, name: str, token: str =
     if not holder.property("recolours_icons"):
         holder.setProperty("recolours_icons", True)
         holder.changed.connect(_recolour_all)
+
+
+def indicator(name: str) -> QPixmap:
+    """Return a tick or arrow of the stylesheet (`tick-on`, `tick-part`, …), for rows that paint their own."""
+    key = f"hookviewer/indicator/{name}/{theme().name}/{_ratio()}"
+    found = QPixmap()
+    if not QPixmapCache.find(key, found):
+        found = _rendered(indicators.pictures(theme().token)[name], indicators.TICK, _ratio())
+        QPixmapCache.insert(key, found)
+    return found
 
 
 def mark(size: int = 256) -> QPixmap:

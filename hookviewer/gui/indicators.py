@@ -9,6 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QStandardPaths
 
+TICK = 14
 _ROUND = 'stroke-linecap="round" stroke-linejoin="round"'
 _BOX = '<rect x=".75" y=".75" width="12.5" height="12.5" rx="3.25" {}/>'
 _SWITCH = '<rect width="28" height="16" rx="8" fill="{}"/><circle cx="{}" cy="8" r="6" fill="{}"/>'

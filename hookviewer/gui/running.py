@@ -18,7 +18,7 @@ from hookviewer.gui.state import Guess, InputItem, Progress, Run, RunError, Sett
 from hookviewer.hooks import capture
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key
-from hookviewer.leaves import walk
+from hookviewer.leaves import leaves
 from hookviewer.plan import HookPlan
 from hookviewer.recording import Record, Recording, statistics
 
@@ -127,13 +127,15 @@ def _summaries(records: Iterable[Record]) -> Iterable[tuple[Key, arrays.Statisti
 
 def guesses(output: Any, class_names: Sequence[str], count: int = 5) -> tuple[Guess, ...]:
     """Return the `count` most probable classes of an output `[1, C]` (the softmax of logits), else nothing."""
-    leaves = [tensor for _, tensor in walk(output)]
-    if not leaves or leaves[0].ndim != 2 or leaves[0].shape[1] < 2 or not leaves[0].is_floating_point():
+    found = [tensor for _, tensor in leaves(output)]
+    if not found or found[0].ndim != 2 or found[0].shape[1] < 2 or not found[0].is_floating_point():
         return ()
-    scores = leaves[0][0].detach().to(torch.float64).numpy()
+    scores = found[0][0].detach().to(torch.float64).numpy()
     if not np.isfinite(scores).all():
         return ()
-    likely = scores if _are_shares(scores) else np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+    likely = (
+        scores if _are_shares(scores) else np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+    )
     best = np.argsort(-likely, kind="stable")[:count]
     named = class_names if len(class_names) == len(likely) else ()
     return tuple(Guess(int(i), named[i] if named else f"class {i}", float(likely[i])) for i in best)

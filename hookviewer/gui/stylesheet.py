@@ -16,6 +16,7 @@ def of(token: Mapping[str, str], indicators: Path, scale: float) -> str:
         token,
         indicators=indicators.as_posix(),
         caption=round(11 * scale),
+        small=round(12 * scale),
         segment=token["control_pressed" if dark else "raised"],
         segment_line=token["control_pressed" if dark else "border"],
         knob=token["text"] if dark else "#FFFFFF",

@@ -1,0 +1,81 @@
+"""Which rows of the module tree are shown, and in which order."""
+
+from __future__ import annotations
+
+import fnmatch
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel
+
+from hookviewer.gui.module_model import NODE, ORDER
+from hookviewer.gui.session import Session
+from hookviewer.modules import ModuleNode
+
+GLOB_SIGNS = frozenset("*?[")
+
+
+def matches(node: ModuleNode, words: str) -> bool:
+    """Return whether a module answers to a filter: part of its path, a glob on it, or `type:Class`."""
+    if words.startswith("type:"):
+        wanted = words.removeprefix("type:").strip()
+        pattern = wanted if GLOB_SIGNS & set(wanted) else f"*{wanted}*"
+        return fnmatch.fnmatchcase(node.type.lower(), pattern.lower())
+    if GLOB_SIGNS & set(words):
+        return fnmatch.fnmatchcase(node.path, words)
+    return words.lower() in node.path.lower()
+
+
+def matched_part(name: str, path: str, words: str) -> tuple[int, int] | None:
+    """Return where in a row's name the filter matched (start, length), for plain words only."""
+    if not words or words.startswith("type:") or GLOB_SIGNS & set(words):
+        return None
+    word = words.rpartition(".")[2].lower()
+    at = name.lower().find(word)
+    return (at, len(word)) if word and at >= 0 and words.lower() in path.lower() else None
+
+
+class ModuleFilter(QSortFilterProxyModel):
+    """Hides what does not match and keeps the parents; sorts by order of execution when asked."""
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.words = ""
+        self.ticked_only = False
+        self.setRecursiveFilteringEnabled(True)
+        self.setDynamicSortFilter(True)
+        self.setSortRole(ORDER)
+        self.setFilterRole(ORDER)
+
+    @property
+    def active(self) -> bool:
+        """Whether some rows may be hidden."""
+        return bool(self.words) or self.ticked_only
+
+    def show_matching(self, words: str) -> None:
+        """Show what matches the filter's words."""
+        self.words = words.strip()
+        self.invalidate()
+
+    def show_ticked(self, on: bool) -> None:
+        """Show ticked modules only, or all."""
+        self.ticked_only = on
+        self.invalidate()
+
+    def sort_by_execution(self, on: bool) -> None:
+        """Sort siblings by their first call, or as the model registers them."""
+        self.sort(0 if on else -1)
+
+    def hits(self, node: ModuleNode) -> bool:
+        """Return whether a module is shown for itself, not only as a parent."""
+        ticked = (node.alias_of or node.path) in self._session.plan.paths
+        return (not self.ticked_only or ticked) and (not self.words or matches(node, self.words))
+
+    def filterAcceptsRow(self, source_row: int, source_parent: QModelIndex | QPersistentModelIndex) -> bool:
+        node = self.sourceModel().index(source_row, 0, source_parent).data(NODE)
+        return node is None or self.hits(node)
+
+    def lessThan(self, source_left: Any, source_right: Any) -> bool:
+        return bool(
+            (source_left.data(ORDER), source_left.row()) < (source_right.data(ORDER), source_right.row())
+        )

@@ -1,0 +1,231 @@
+"""The panel of modules: filter, tree, and what a run of the ticked ones costs."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
+
+from hookviewer.gui import numbers
+from hookviewer.gui.giving_way import Elided
+from hookviewer.gui.icons import set_icon
+from hookviewer.gui.module_facts import above, bytes_per_run, telling_run
+from hookviewer.gui.module_filter import ModuleFilter
+from hookviewer.gui.module_model import NAME, NODE, PATH, ModuleModel
+from hookviewer.gui.module_tree import ModuleTree
+from hookviewer.gui.panels import EmptyOr
+from hookviewer.gui.parts import column, frame, row, rule, tool
+from hookviewer.gui.session import Session
+from hookviewer.gui.state import Progress
+from hookviewer.gui.theme import font, scaled
+from hookviewer.modules import ModuleNode
+
+REFRESH_MS = 60
+
+
+class ModulePanel(QWidget):
+    """Filter, tree and foot; the current row is the session's selection."""
+
+    counted = Signal(str)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.model = ModuleModel(session, self)
+        self.rows = ModuleFilter(session, self)
+        self.rows.setSourceModel(self.model)
+        self.tree = ModuleTree(self.rows)
+        self.filter = self._filter_field()
+        self.ticked_only = tool("list-checks", self.tr("Show ticked modules only"), checkable=True)
+        self.by_order = tool("list-ordered", self.tr("Order of execution"), checkable=True)
+        self.foot = Elided(role="caption", size=11)
+        self._empty = self._lay_out()
+        self._later = QTimer(self, singleShot=True, interval=REFRESH_MS)
+        self._connect()
+        self._on_model_changed()
+
+    def _filter_field(self) -> QLineEdit:
+        field = QLineEdit()
+        field.setFont(font("ui", 12))
+        field.setPlaceholderText(self.tr("Filter: name, features.*, type:Conv2d"))
+        field.setToolTip(self.tr("A part of the path, a glob on the whole path, or type:Class") + "  Ctrl+F")
+        field.setAccessibleName(self.tr("Filter modules"))
+        field.setClearButtonEnabled(True)
+        set_icon(field.addAction(QIcon(), QLineEdit.ActionPosition.LeadingPosition), "search", "text_3")
+        return field
+
+    def _lay_out(self) -> EmptyOr:
+        foot = frame(row(self.foot, margins=(12, 0, 8, 0)))
+        foot.setFixedHeight(scaled(26))
+        head = frame(row(self.filter, self.ticked_only, self.by_order, spacing=4, margins=(8, 0, 6, 8)))
+        content = frame(column(head, self.tree, rule(), foot))
+        empty = EmptyOr(content, "layers", self.tr("The modules of a model appear here when one is open."))
+        self.setLayout(column(empty))
+        return empty
+
+    def _connect(self) -> None:
+        session = self._session
+        self.filter.textChanged.connect(self._on_filter_changed)
+        self.ticked_only.toggled.connect(self._on_ticked_only)
+        self.by_order.toggled.connect(self.rows.sort_by_execution)
+        self.tree.ticked_below.connect(self.tick_below)
+        self.tree.customContextMenuRequested.connect(self._on_menu_requested)
+        self.tree.selectionModel().currentChanged.connect(self._on_current_changed)
+        session.model_changed.connect(self._on_model_changed)
+        session.plan_changed.connect(self._say_cost)
+        session.settings_changed.connect(self._say_cost)
+        session.selection_changed.connect(self._on_selection_changed)
+        session.runs_changed.connect(self._on_runs_changed)
+        session.run_progressed.connect(self._on_run_progressed)
+        session.run_finished.connect(self._on_run_finished)
+        self._later.timeout.connect(self._read_runs)
+
+    # -- what the session says ------------------------------------------------------------------------------
+
+    def _on_model_changed(self) -> None:
+        self._empty.show_content(self._session.tree is not None)
+        tree = self._session.tree
+        count = sum(1 for node in tree.walk() if node.path) if tree is not None else 0
+        self.counted.emit(str(count) if tree is not None else "")
+        self.tree.expand(self.rows.index(0, 0))
+        if count <= 40:
+            self.tree.expandAll()
+        self._on_selection_changed()
+        self._read_runs()
+
+    def _on_runs_changed(self) -> None:
+        if not self._session.running:
+            self._read_runs()
+        elif not self._later.isActive():
+            self._later.start()
+
+    def _read_runs(self) -> None:
+        self.model.read_runs()
+        self._say_cost()
+
+    def _on_run_progressed(self, progress: Progress) -> None:
+        if progress.path != self.tree.running:
+            self.tree.running = progress.path
+            self.tree.viewport().update()
+
+    def _on_run_finished(self) -> None:
+        self.tree.running = ""
+        self._read_runs()
+        self.tree.viewport().update()
+        failed = [run.error.path for run in self._session.runs.values() if run.error and run.error.path]
+        if failed:
+            self.reveal(failed[0])
+
+    def _on_selection_changed(self) -> None:
+        index = self.rows.mapFromSource(self.model.index_of(self._session.selection.path))
+        if not index.isValid() or index == self.tree.currentIndex().siblingAtColumn(NAME):
+            return
+        self.reveal(self._session.selection.path)
+        self.tree.setCurrentIndex(index)
+
+    def _on_current_changed(self, current: QModelIndex) -> None:
+        node = current.siblingAtColumn(NAME).data(NODE)
+        if node is not None and node.path != self._session.selection.path:
+            self._session.select(path=node.alias_of or node.path)
+
+    def reveal(self, path: str) -> None:
+        """Open the parents of a row and scroll to it."""
+        for parent in (*above(path),):
+            self.tree.setExpanded(self.rows.mapFromSource(self.model.index_of(parent)), True)
+        self.tree.scrollTo(self.rows.mapFromSource(self.model.index_of(path)))
+
+    def _say_cost(self) -> None:
+        session, tree = self._session, self._session.tree
+        if tree is None:
+            return
+        count = sum(1 for node in tree.walk() if node.path)
+        run = telling_run(session.runs, session.selection.input)
+        needed = bytes_per_run(session.plan, session.settings.target, run)
+        ticked = self.tr("{} of {} ticked").format(len(session.plan.paths), count)
+        self.foot.setProperty("role", "caption")
+        if needed is None or not session.plan.paths:
+            self._say(ticked, "caption")
+        elif needed > session.settings.budget:
+            self._say(self._warning(needed), "warn")
+        else:
+            gradients = session.settings.target.rule != "none" and session.plan.needs_target
+            more = self.tr("with gradients") if gradients else self.tr("without gradients")
+            cost = self.tr("{} per run").format(numbers.size(needed))
+            self._say(f"{ticked}, {cost} {more}", "caption", f"{ticked}, {cost}")
+
+    def _warning(self, needed: int) -> str:
+        return self.tr("{} per run, over the limit of {}: what comes last keeps its numbers only").format(
+            numbers.size(needed), numbers.size(self._session.settings.budget)
+        )
+
+    def _say(self, text: str, role: str, *shorter: str) -> None:
+        self.foot.setProperty("role", role)
+        self.foot.style().unpolish(self.foot)
+        self.foot.style().polish(self.foot)
+        self.foot.say(text, *shorter)
+
+    # -- what the user asks ---------------------------------------------------------------------------------
+
+    def _on_filter_changed(self, words: str) -> None:
+        self.rows.show_matching(words)
+        if self.rows.active:
+            self.tree.expandAll()
+        else:
+            self.reveal(self._session.selection.path)
+
+    def _on_ticked_only(self, on: bool) -> None:
+        self.rows.show_ticked(on)
+        if on:
+            self.tree.expandAll()
+
+    def toggle_expanded(self) -> None:
+        """Open the whole tree, or close it again."""
+        first = self.rows.index(0, 0)
+        opened = any(
+            self.tree.isExpanded(self.rows.index(at, 0, first)) for at in range(self.rows.rowCount(first))
+        )
+        if opened:
+            self.tree.collapseAll()
+            self.tree.expand(first)
+        else:
+            self.tree.expandAll()
+
+    def tick_below(self, node: ModuleNode, on: bool) -> None:
+        """Tick or untick a module and all below it."""
+        self._session.tick([one.alias_of or one.path for one in node.walk()], on)
+
+    def tick_type(self, kind: str) -> None:
+        """Tick all modules of a class."""
+        tree = self._session.tree
+        if tree is not None:
+            self._session.tick(
+                [node.alias_of or node.path for node in tree.walk() if node.type == kind], True
+            )
+
+    def untick_all(self) -> None:
+        """Untick every module."""
+        self._session.tick(self._session.plan.paths, False)
+
+    def _on_menu_requested(self, point: QPoint) -> None:
+        index = self.tree.indexAt(point).siblingAtColumn(NAME)
+        self.menu(index).popup(self.tree.viewport().mapToGlobal(point))
+
+    def menu(self, index: QModelIndex) -> QMenu:
+        """Return the menu of a row."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        node = index.data(NODE)
+        if node is not None:
+            menu.addAction(self.tr("Tick all below"), lambda: self.tick_below(node, True))
+            menu.addAction(self.tr("Untick all below"), lambda: self.tick_below(node, False))
+            words = self.tr("Tick all of type {}").format(node.type)
+            menu.addAction(words, lambda: self.tick_type(node.type))
+        menu.addAction(self.tr("Untick all"), self.untick_all)
+        menu.addSeparator()
+        if node is not None:
+            path = str(index.data(PATH))
+            menu.addAction(self.tr("Copy path"), lambda: QGuiApplication.clipboard().setText(path))
+            menu.addAction(self.tr("Expand all below"), lambda: self.tree.expandRecursively(index))
+        menu.addAction(self.tr("Expand all"), self.tree.expandAll)
+        menu.addAction(self.tr("Collapse all"), self.tree.collapseAll)
+        return menu

@@ -1,0 +1,154 @@
+"""The tree view of the modules: rounded selection, thin guides, quiet arrows, ticks by a click on them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
+
+from hookviewer.gui import icons
+from hookviewer.gui.module_delegate import ModuleDelegate, tick_rect
+from hookviewer.gui.module_filter import ModuleFilter
+from hookviewer.gui.module_model import CALLS, NAME, NODE, OUTPUT, PARAMETERS, PATH, SIZE, TYPE
+from hookviewer.gui.theme import font, keeper, scaled, theme
+
+Index = QModelIndex | QPersistentModelIndex
+WIDTHS = ((560, (150, 190, 70, 44, 60)), (412, (116, 84, 0, 36, 46)), (370, (108, 84, 0, 36, 0)))
+"""From which width of the tree: the widths of type, output, params, calls, |a|; 0 hides a column."""
+NARROW = (86, 84, 0, 0, 0)
+
+
+class ModuleTree(QTreeView):
+    """A click on a tick ticks that module; with Shift or Alt also all modules below."""
+
+    ticked_below = Signal(object, bool)
+
+    def __init__(self, model: ModuleFilter, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("module_tree")
+        self.setAccessibleName(self.tr("Modules"))
+        self.running = ""
+        self.setModel(model)
+        self.setItemDelegate(ModuleDelegate(lambda: model.words, self._runs, self))
+        self.setIndentation(13)
+        self.setUniformRowHeights(True)
+        self.setMouseTracking(True)
+        self.setFont(font("ui", 13))
+        self.setExpandsOnDoubleClick(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self._set_up_header()
+        self._hovered = QPersistentModelIndex()
+        keeper().changed.connect(self.viewport().update)
+
+    def _set_up_header(self) -> None:
+        header = self.header()
+        header.setFont(font("ui", 11))
+        header.setFixedHeight(scaled(24))
+        header.setStretchLastSection(False)
+        header.setMinimumSectionSize(20)
+        header.setSectionsClickable(False)
+        header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
+        for column in (TYPE, OUTPUT, PARAMETERS, CALLS, SIZE):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        width = self.width()
+        sizes = next((sizes for least, sizes in WIDTHS if width >= scaled(least)), NARROW)
+        for column, size in zip((TYPE, OUTPUT, PARAMETERS, CALLS, SIZE), sizes, strict=True):
+            self.setColumnHidden(column, not size)
+            if size:
+                self.header().resizeSection(column, scaled(size))
+
+    # -- the mouse ------------------------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        index = self._tick_at(event.position().toPoint())
+        if index is None or event.button() != Qt.MouseButton.LeftButton:
+            super().mousePressEvent(event)
+            return
+        on = Qt.CheckState(index.data(Qt.ItemDataRole.CheckStateRole)) != Qt.CheckState.Checked
+        if event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier):
+            self.ticked_below.emit(index.data(NODE), on)
+        else:
+            state = Qt.CheckState.Checked if on else Qt.CheckState.Unchecked
+            self.model().setData(index, state, Qt.ItemDataRole.CheckStateRole)
+        event.accept()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        point = event.position().toPoint()
+        if self._tick_at(point) is not None:
+            self.mousePressEvent(event)
+            return
+        index = self.indexAt(point).siblingAtColumn(NAME)
+        if index.isValid() and self.model().hasChildren(index):
+            self.setExpanded(index, not self.isExpanded(index))
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._hover(self.indexAt(event.position().toPoint()).siblingAtColumn(NAME))
+        if not event.buttons():
+            super().mouseMoveEvent(event)
+
+    def leaveEvent(self, event: object) -> None:
+        self._hover(QModelIndex())
+
+    def _hover(self, index: QModelIndex) -> None:
+        if self._hovered != index:
+            self._hovered = QPersistentModelIndex(index)
+            self.viewport().update()
+
+    def _tick_at(self, point: QPoint) -> QModelIndex | None:
+        index = self.indexAt(point).siblingAtColumn(NAME)
+        if not index.isValid():
+            return None
+        area = tick_rect(self.visualRect(index)).adjusted(-3, -5, 3, 5)
+        return index if area.contains(point) else None
+
+    # -- painting -------------------------------------------------------------------------------------------
+
+    def _runs(self, index: Index) -> bool:
+        path, index = index.data(PATH), _plain(index)
+        if not self.running:
+            return False
+        inside = path == "" or self.running.startswith(f"{path}.")
+        closed = index.isValid() and not self.isExpanded(index)
+        return bool(path == self.running or (inside and closed))
+
+    def drawRow(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        colours, row = theme(), option.rect
+        area = QRectF(4, row.top(), self.viewport().width() - 8, row.height())
+        chosen = self.selectionModel() is not None and self.selectionModel().isSelected(_plain(index))
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        if chosen or self._hovered == _plain(index).siblingAtColumn(NAME):
+            painter.setBrush(colours["select" if chosen else "control"])
+            painter.drawRoundedRect(area, 5, 5)
+        if chosen:
+            painter.setBrush(colours["accent"])
+            painter.drawRoundedRect(QRectF(area.left(), area.top() + 5, 3, area.height() - 10), 1.5, 1.5)
+        painter.restore()
+        super().drawRow(painter, option, index)
+
+    def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
+        depth, parent = 0, index.parent()
+        while parent.isValid():
+            depth, parent = depth + 1, parent.parent()
+        painter.setPen(theme()["guide"])
+        step = self.indentation()
+        for level in range(1, depth):
+            x = rect.left() + level * step + step // 2
+            painter.drawLine(x, rect.top(), x, rect.bottom())
+        if self.model().hasChildren(index):
+            arrow = "chevron-down" if self.isExpanded(_plain(index)) else "chevron-right"
+            x = rect.left() + depth * step + (step - 14) // 2
+            painter.drawPixmap(x, rect.center().y() - 6, icons.pixmap(arrow, "text_2", 14))
+
+
+def _plain(index: Index) -> QModelIndex:
+    """Return the index that Qt's painting hands over; it is a plain one there."""
+    return index if isinstance(index, QModelIndex) else QModelIndex()

@@ -1,0 +1,74 @@
+"""The five likeliest classes of the current input, as bars in its colour."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
+
+from hookviewer.gui.session import Session
+from hookviewer.gui.theme import font, keeper, scaled, theme
+
+ROW, HEAD = 20, 28
+MOST = 5
+
+
+class TopClasses(QFrame):
+    """Painted as a whole: a head, and a row per class. Hidden when the model says no classes."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        for signal in (session.inputs_changed, session.runs_changed, session.selection_changed):
+            signal.connect(self.refresh)
+        keeper().changed.connect(self.update)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the current input's classes."""
+        item = self._session.current_input
+        run = self._session.runs.get(item.number) if item is not None else None
+        self.number = item.number if item is not None else 0
+        self.title = item.input.name if item is not None else ""
+        self.guesses = run.guesses[:MOST] if run is not None else ()
+        self.setVisible(bool(self.guesses))
+        self.setFixedHeight(scaled(HEAD + ROW * len(self.guesses) + 10))
+        spoken = ", ".join(f"{guess.name} {guess.share:.3f}" for guess in self.guesses)
+        self.setAccessibleName(self.tr("Top 5") + f" {self.title}: {spoken}")
+        self.setToolTip(spoken)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        left, right = 14, self.width() - 14
+        painter.fillRect(1, 0, self.width() - 2, 1, colours["border"])
+        painter.setFont(font("ui", 11))
+        painter.setPen(colours["text_3"])
+        head = QRectF(left, 4, right - left, scaled(HEAD) - 6)
+        painter.drawText(head, Qt.AlignmentFlag.AlignVCenter, self.tr("Top 5"))
+        painter.drawText(head, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self.title)
+        for place, guess in enumerate(self.guesses):
+            area = QRectF(left, scaled(HEAD) + place * scaled(ROW), right - left, scaled(ROW))
+            self._paint_row(painter, area, guess.name, guess.share, strong=place == 0)
+
+    def _paint_row(self, painter: QPainter, area: QRectF, name: str, share: float, *, strong: bool) -> None:
+        colours = theme()
+        middle, end = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignRight
+        painter.setPen(colours["text" if strong else "text_2"])
+        painter.setFont(font("mono", 11))
+        painter.drawText(area, middle | end, f"{share:.3f}")
+        painter.setFont(font("ui", 12))
+        room = int(area.width()) - scaled(44) - 96
+        shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, max(room, 20))
+        painter.drawText(area, middle, shown)
+        track = QRectF(area.right() - scaled(44) - 80, area.center().y() - 2, 72, 4)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours["bar_track"])
+        painter.drawRoundedRect(track, 2, 2)
+        if share > 0.002:
+            painter.setBrush(colours.input(self.number))
+            track.setWidth(max(3.0, track.width() * share))
+            painter.drawRoundedRect(track, 2, 2)
