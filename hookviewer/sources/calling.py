@@ -57,9 +57,8 @@ def _check_arguments(name: str, target: Callable[..., Any], arguments: Mapping[s
         )
     missing = required(signature) - set(arguments)
     if missing:
-        raise HookViewerError(
-            f"{name} needs {', '.join(sorted(missing))}: write {name}?{sorted(missing)[0]}=VALUE."
-        )
+        written = "&".join(f"{argument}=VALUE" for argument in signature.parameters if argument in missing)
+        raise HookViewerError(f"{name} cannot be called without arguments: write {name}?{written}.")
 
 
 def required(signature: inspect.Signature) -> set[str]:

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from hookviewer.errors import HookViewerError
+from hookviewer.modules import unwrapped
 from hookviewer.sources import files
 
 PREFIXES = ("module.", "_orig_mod.")
@@ -28,16 +29,10 @@ def load_weights(model: nn.Module, file: str | Path) -> Path:
     """
     path = files.existing(file)
     state = _stripped(_read(path))
-    inner = _unwrapped(model)
+    inner = unwrapped(model)[0]
     _check(state, inner.state_dict(), path)
     inner.load_state_dict(state)
     return path
-
-
-def _unwrapped(model: nn.Module) -> nn.Module:
-    while isinstance(inner := getattr(model, "_orig_mod", getattr(model, "module", None)), nn.Module):
-        model = inner
-    return model
 
 
 def _read(path: Path) -> dict[str, torch.Tensor]:
@@ -97,7 +92,7 @@ def _check(state: Mapping[str, torch.Tensor], own: Mapping[str, torch.Tensor], p
     missing = [name for name in own if name not in state]
     unexpected = [name for name in state if name not in own]
     shapes = [
-        f"{name} is {_size(state[name])} in the file and {_size(own[name])} here"
+        f"{name} is {_size(state[name])} in the file and {_size(own[name])} in the model"
         for name in own
         if name in state and _size(state[name]) != _size(own[name])
     ]

@@ -1,0 +1,61 @@
+"""`hookviewer` and `hookviewer shot`: the window."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+import torch
+
+DEMO = "demo:mobilenet_v2"
+DEMO_INPUTS = ["demo:chelsea", "demo:coffee"]
+
+
+def open_window(chosen: argparse.Namespace) -> int:
+    """Open the window; without a screen, write what it would show as pictures and print where they are."""
+    if chosen.model is None and not chosen.inputs:
+        chosen.inputs = DEMO_INPUTS
+    options = {"weights": chosen.weights, "inputs": chosen.inputs, "trust": chosen.trust}
+    torch.manual_seed(0)  # a network without weights is the same one at every start
+    if has_screen():
+        from hookviewer.gui import app
+
+        return int(app.main(model=chosen.model or DEMO, **options))
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from hookviewer.gui import app
+
+    print("There is no screen: what the window would show is written as pictures.", flush=True)
+    for path in app.main_offscreen(model=chosen.model or DEMO, **options):
+        print(path)
+    return 0
+
+
+def take_shot(chosen: argparse.Namespace) -> int:
+    """Write a picture of the window, once it has run the model and painted the result."""
+    if not has_screen():
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from hookviewer.gui import app
+
+    torch.manual_seed(0)
+    app.shot(
+        chosen.model,
+        chosen.inputs,
+        chosen.layers,
+        chosen.size,
+        chosen.theme,
+        chosen.out,
+        weights=chosen.weights,
+        trust=chosen.trust,
+    )
+    print(chosen.out)
+    return 0
+
+
+def has_screen() -> bool:
+    """Whether a window can be shown: Linux needs a display, and `QT_QPA_PLATFORM=offscreen` means none."""
+    if os.environ.get("QT_QPA_PLATFORM") in ("offscreen", "minimal"):
+        return False
+    if not sys.platform.startswith(("linux", "freebsd")):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

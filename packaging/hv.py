@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Set hookviewer up and start it in one command, with nothing but Python 3.11 or newer.
+
+    python3 packaging/hv.py run  [arguments of hookviewer]     starts the program
+    python3 packaging/hv.py test [arguments of pytest]         runs the tests
+    python3 packaging/hv.py lint                               checks style, types and layers
+
+Everything goes into the folder .venv (or $HOOKVIEWER_VENV); a later start finds it ready. With --cpu before
+the verb, PyTorch comes without CUDA: 0.2 GB to download instead of about 3 GB on Linux.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = Path(os.environ.get("HOOKVIEWER_VENV") or ROOT / ".venv").expanduser()
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+CONSTRAINTS = ROOT / "packaging" / "constraints.txt"
+LINUX = sys.platform.startswith("linux")
+TESTED = LINUX and platform.machine() == "x86_64" and sys.version_info[:2] == (3, 11)
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+LIBRARIES = [
+    "libgl1",
+    "libegl1",
+    "libglib2.0-0",
+    "libfontconfig1",
+    "libdbus-1-3",
+    "libxkbcommon0",
+    "libxkbcommon-x11-0",
+    "libxcb-cursor0",
+    "libxcb-icccm4",
+    "libxcb-keysyms1",
+    "libxcb-shape0",
+    "libxcb-randr0",
+    "libxcb-xfixes0",
+    "libxcb-sync1",
+    "fonts-dejavu-core",
+]
+CHECKS = (
+    ["-m", "ruff", "check", "."],
+    ["-m", "ruff", "format", "--check", "."],
+    ["-m", "mypy"],
+    ["-c", "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"],
+)
+
+
+def say(text: str) -> None:
+    print(f"hookviewer: {text}", flush=True)
+
+
+def main(arguments: list[str]) -> int:
+    if sys.version_info < (3, 11):  # noqa: UP036 - this file is the one that an older Python may start
+        sys.exit(f"hookviewer needs Python 3.11 or newer, and this is {platform.python_version()}.")
+    cpu = "--cpu" in arguments[:2]
+    arguments = [word for place, word in enumerate(arguments) if not (word == "--cpu" and place < 2)]
+    verb = arguments.pop(0) if arguments else "run"
+    if verb not in ("run", "test", "lint"):
+        print(__doc__)
+        return 0 if verb in ("-h", "--help", "help") else 2
+    install(cpu)
+    if verb == "lint":
+        return lint()
+    system_libraries(window=verb == "run" and has_display())
+    return test(arguments) if verb == "test" else run(arguments)
+
+
+def run(arguments: list[str]) -> int:
+    try:
+        return subprocess.call([PYTHON, "-m", "hookviewer", *arguments])
+    except KeyboardInterrupt:
+        return 130
+
+
+def test(arguments: list[str]) -> int:
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "OMP_NUM_THREADS": "1"}
+    return subprocess.call(
+        [PYTHON, "-X", "faulthandler", "-m", "pytest", *arguments], cwd=ROOT, env=environment
+    )
+
+
+def lint() -> int:
+    codes = [subprocess.call([PYTHON, *check], cwd=ROOT) for check in CHECKS]
+    return max(codes)
+
+
+def install(cpu: bool) -> None:
+    """Fill the virtual environment, unless its stamp says that it holds this checkout and these versions."""
+    stamp, wanted = VENV / ".hookviewer", fingerprint(cpu)
+    if PYTHON.exists() and stamp.exists() and stamp.read_text() == wanted:
+        return
+    check_space(cpu)
+    if not PYTHON.exists():
+        make_venv()
+    download, disk = ("0.5 GB", "1.5 GB") if cpu or not LINUX else ("3 GB", "6 GB")
+    say(f"installing PyTorch, Qt and the rest: about {download} to download, {disk} on disk")
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        if pip(pip_arguments(cpu, Path(folder) / "constraints.txt")) != 0:
+            sys.exit(
+                "pip could not install hookviewer, as its last lines above say: the same command tries again."
+            )
+    say(f"installed in {time.monotonic() - started:.0f} s")
+    stamp.write_text(wanted)
+
+
+def fingerprint(cpu: bool) -> str:
+    parts = [
+        (ROOT / "pyproject.toml").read_bytes(),
+        CONSTRAINTS.read_bytes(),
+        os.fsencode(ROOT),
+        b"cpu" * cpu,
+    ]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def check_space(cpu: bool) -> None:
+    place = next(folder for folder in (VENV, *VENV.absolute().parents) if folder.exists())
+    free, needed = shutil.disk_usage(place).free / 1e9, 2 if cpu or not LINUX else 7
+    if not PYTHON.exists() and free < needed:
+        sys.exit(
+            f"{place} has {free:.1f} GB free and about {needed} GB are needed: make room, or set "
+            "HOOKVIEWER_VENV to a folder on another disk, or leave CUDA out: python3 packaging/hv.py --cpu run"
+        )
+
+
+def make_venv() -> None:
+    if VENV.exists() and any(VENV.iterdir()) and not (VENV / "pyvenv.cfg").exists():
+        sys.exit(f"{VENV} is there and is no virtual environment: set HOOKVIEWER_VENV to another folder.")
+    say(f"making {VENV} with Python {platform.python_version()}")
+    try:
+        venv.create(VENV, with_pip=True, clear=VENV.exists())
+    except subprocess.CalledProcessError:
+        shutil.rmtree(VENV, ignore_errors=True)
+        if not apt_install([f"python3.{sys.version_info.minor}-venv"], "Python's venv module is incomplete"):
+            raise SystemExit(1) from None
+        venv.create(VENV, with_pip=True)
+
+
+def pip_arguments(cpu: bool, constraints: Path) -> list[str]:
+    lines = CONSTRAINTS.read_text(encoding="utf-8").splitlines()
+    kept = lines if TESTED else [line for line in lines if line.startswith("torch")]
+    constraints.write_text("\n".join(kept) + "\n", encoding="utf-8")
+    extra = ["--extra-index-url", CPU_INDEX] if cpu else []
+    return ["install", "--disable-pip-version-check", "-c", str(constraints), *extra, "-e", f"{ROOT}[test]"]
+
+
+def pip(arguments: list[str]) -> int:
+    """Run pip; on a terminal with its own progress bars, else with one line for each large download."""
+    command = [str(PYTHON), "-m", "pip", *arguments]
+    if sys.stdout.isatty():
+        return subprocess.call(command)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    )
+    tail: list[str] = []
+    for line in process.stdout or ():
+        tail = [*tail[-30:], line.rstrip()]
+        if ("MB)" in line and "Downloading" in line) or line.startswith("Installing collected"):
+            print("   ", line.strip()[:110], flush=True)
+    if process.wait() != 0:
+        print("\n".join(tail), flush=True)
+    return process.returncode
+
+
+def has_display() -> bool:
+    offscreen = os.environ.get("QT_QPA_PLATFORM") in ("offscreen", "minimal")
+    return LINUX and not offscreen and bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def system_libraries(window: bool) -> None:
+    """See that Qt finds the system's libraries, and install or name the missing ones."""
+    kind = "window" if window else "offscreen"
+    stamp = VENV / f".hookviewer-{kind}"
+    if not LINUX or stamp.exists() or qt_works(window):
+        stamp.touch()
+        return
+    if not apt_install(LIBRARIES, "Qt needs libraries of the system that are missing"):
+        sys.exit(1)
+    if not qt_works(window):
+        sys.exit("Qt still does not start. This shows why: QT_DEBUG_PLUGINS=1 python3 packaging/hv.py run")
+    stamp.touch()
+
+
+def qt_works(window: bool) -> bool:
+    code = "from PySide6.QtWidgets import QApplication; QApplication([])"
+    environment = {**os.environ, **({} if window else {"QT_QPA_PLATFORM": "offscreen"})}
+    return (
+        subprocess.run([PYTHON, "-c", code], env=environment, capture_output=True, check=False).returncode
+        == 0
+    )
+
+
+def apt_install(packages: list[str], why: str) -> bool:
+    """Install system packages where that needs no password; else print the command and return False."""
+    if shutil.which("apt-get") is None:
+        say(f"{why}. On Debian and Ubuntu they are called: {' '.join(packages)}")
+        return False
+    if os.geteuid() != 0:
+        say(f"{why}. Please run:\n  sudo apt-get install {' '.join(packages)}")
+        return False
+    say(f"{why}: installing {len(packages)} packages with apt-get")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for step in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *packages]):
+        if subprocess.call(["apt-get", *step], env=environment, stdout=subprocess.DEVNULL) != 0:
+            say(f"apt-get {step[0]} failed: its message is above.")
+            return False
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
