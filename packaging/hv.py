@@ -128,8 +128,8 @@ def check_space(cpu: bool) -> None:
     free, needed = shutil.disk_usage(place).free / 1e9, 2 if cpu or not LINUX else 7
     if not PYTHON.exists() and free < needed:
         sys.exit(
-            f"{place} has {free:.1f} GB free and about {needed} GB are needed: make room, or set "
-            "HOOKVIEWER_VENV to a folder on another disk, or leave CUDA out: python3 packaging/hv.py --cpu run"
+            f"{place} has {free:.1f} GB free, about {needed} GB are needed: make room, set HOOKVIEWER_VENV "
+            "to a folder on another disk, or leave CUDA out: python3 packaging/hv.py --cpu run"
         )
 
 

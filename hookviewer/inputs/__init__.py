@@ -20,9 +20,10 @@ def open_input(spec: Any, model: nn.Module | None = None) -> Input:
     """Make the input that `spec` names, fit for `model`.
 
     `spec` is `demo:chelsea`, a picture or .npy file, `random:1x3x224x224?seed=0`, `ones:1x3`,
-    `constant:1x3x32x32?value=1`, `values:[[1., 2.]]`, or a value: a tensor, array, picture, tuple of arguments,
-    or an `Input`. A picture becomes what the model's card says, or a guess; `size`, `short_side`, `mean`, `std`
-    and `normalise` change that (`photo.jpg?size=224x224&normalise=imagenet`). Raises `HookViewerError`.
+    `constant:1x3x32x32?value=1`, `values:[[1., 2.]]`, or a value: a tensor, an array, a picture, a tuple of
+    arguments, or an `Input`. A picture becomes what the model's card says, or a guess; `size`, `short_side`,
+    `mean`, `std` and `normalise` change that (`photo.jpg?size=224x224&normalise=imagenet`). Raises
+    `HookViewerError` when there is no such input, or it does not suit the model.
     """
     if not isinstance(spec, str | os.PathLike):
         return from_value(spec, model)

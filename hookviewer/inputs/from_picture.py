@@ -59,8 +59,9 @@ def adjusted(preprocess: Preprocess, options: Mapping[str, Any]) -> Preprocess:
             raise HookViewerError(f"A picture has no option {name!r}: choose one of {', '.join(OPTIONS)}.")
     if "size" in options:
         height, width = shapes.parse_shape(str(options["size"]), 2)
+        if height * width == 0:
+            raise HookViewerError(f"size={options['size']} leaves no pixels at all: write height x width.")
         preprocess = dataclasses.replace(preprocess, height=height, width=width, short_side=None)
-        preprocess = dataclasses.replace(preprocess, short_side=max(height, width))
     if "short_side" in options:
         preprocess = dataclasses.replace(
             preprocess, height=None, width=None, short_side=_side(options["short_side"])
@@ -87,7 +88,9 @@ def _normalised(preprocess: Preprocess, options: Mapping[str, Any]) -> Preproces
     numbers = {
         part: _channels(options[part], preprocess.channels) for part in ("mean", "std") if part in options
     }
-    if "mean" in numbers or "std" in numbers:
+    if 0 in numbers.get("std", ()):
+        raise HookViewerError("std must not be 0: the values are divided by it.")
+    if numbers:
         start = (0.0,) * preprocess.channels, (1.0,) * preprocess.channels
         numbers = {"mean": preprocess.mean or start[0], "std": preprocess.std or start[1], **numbers}
     return dataclasses.replace(preprocess, **numbers)  # type: ignore[arg-type]

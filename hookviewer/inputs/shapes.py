@@ -112,8 +112,7 @@ def preprocess(model: nn.Module) -> tuple[Preprocess, tuple[str, ...]]:
         )
     )
     height, width = shape[2:]
-    short = max(height, width)
-    return Preprocess(height, width, short_side=short, channels=shape[1], guessed=not known), note
+    return Preprocess(height, width, channels=shape[1], guessed=not known), note
 
 
 def parse_shape(text: str, axes: int | None = None) -> tuple[int, ...]:
