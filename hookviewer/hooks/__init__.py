@@ -1,0 +1,5 @@
+"""Recording what flows through a model, with hooks that live for one run and change nothing."""
+
+from hookviewer.hooks.run import capture
+
+__all__ = ["capture"]

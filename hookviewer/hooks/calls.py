@@ -1,0 +1,136 @@
+"""Which module is running, and its number of call, counted when the call starts."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+
+import torch
+from torch import nn
+from torch.autograd.graph import GradientEdge
+
+from hookviewer.edits import Edit
+from hookviewer.kinds import Key
+from hookviewer.leaves import Loan, take_back
+from hookviewer.recording import Call
+
+Shapes = tuple[tuple[int, ...], ...]
+Leaves = list[tuple[str, torch.Tensor]]
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Lent:
+    """A second tensor object for an input: what flows into its gradient came through this module."""
+
+    alias: torch.Tensor
+    original: torch.Tensor
+    version: int
+    base_edge: GradientEdge | None
+    keys: list[Key] = dataclasses.field(default_factory=list)
+    edits: list[Edit] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Frame:
+    """One call of one module while it runs."""
+
+    module: nn.Module
+    path: str
+    number: int
+    order: int
+    handling: BaseException | None
+    """The exception that the model was handling when the call started: it is not this call's failure."""
+    status: str = "running"
+    inputs: Leaves = dataclasses.field(default_factory=list)
+    versions: list[tuple[torch.Tensor, int]] = dataclasses.field(default_factory=list)
+    lent: list[Lent] = dataclasses.field(default_factory=list)
+    loans: list[Loan] = dataclasses.field(default_factory=list)
+    calls_others: bool = False
+    repeated: bool = False
+    """Whether this is, or has had, the second run of a checkpointed block."""
+    fingerprint: tuple[object, ...] = ()
+    input_shapes: Shapes = ()
+    input_leaves: tuple[str, ...] = ()
+    output_shapes: Shapes = ()
+    output_leaves: tuple[str, ...] = ()
+
+    @property
+    def culprit(self) -> str:
+        """The words for code that runs now in this call."""
+        return (
+            f"an operation in {self.path or 'the model'}" if self.calls_others else self.path or "the model"
+        )
+
+    def close(self, status: str) -> None:
+        """End the call and let go of the model's tensors."""
+        self.status = status
+        take_back(self.loans)
+        self.inputs = []
+        self.versions = []
+        self.lent = []
+
+    def finished(self) -> Call:
+        """Return what is remembered of the call."""
+        return Call(
+            self.path,
+            self.number,
+            self.order,
+            self.status,
+            self.input_shapes,
+            self.input_leaves,
+            self.output_shapes,
+            self.output_leaves,
+        )
+
+
+class Calls:
+    """All calls of a run in order of start, and the stack of those that are running."""
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+        self.by_path: dict[str, list[Frame]] = {}
+        self.stack: list[Frame] = []
+
+    def start(self, module: nn.Module, path: str) -> Frame:
+        """Count a new call of `module`."""
+        calls = self.by_path.setdefault(path, [])
+        frame = Frame(module, path, len(calls), len(self.frames), sys.exc_info()[1])
+        if self.stack:
+            self.stack[-1].calls_others = True
+        calls.append(frame)
+        self.frames.append(frame)
+        self.stack.append(frame)
+        return frame
+
+    def repeat(self, module: nn.Module, path: str) -> Frame:
+        """Push a call of a checkpointed block's second run, which is not counted."""
+        number = 0 if len(self.by_path.get(path, ())) == 1 else -1
+        frame = Frame(module, path, number, -1, sys.exc_info()[1], repeated=True)
+        self.stack.append(frame)
+        return frame
+
+    def end(self, module: nn.Module) -> Frame | None:
+        """Pop the running call of `module`, and those inside it that an exception has skipped."""
+        if not any(frame.module is module for frame in self.stack):
+            return None
+        while True:
+            frame = self.stack.pop()
+            if frame.module is module:
+                return frame
+            frame.close("raised")
+
+    def culprit(self) -> str:
+        """The words for code that runs now, between two modules."""
+        if not self.stack:
+            return "an operation outside the model"
+        frame = self.stack[-1]
+        return f"an operation in {frame.path or 'the model'}"
+
+    def log(self) -> dict[str, tuple[Call, ...]]:
+        """Return the calls of every module."""
+        return {path: tuple(frame.finished() for frame in frames) for path, frames in self.by_path.items()}
+
+
+def shapes(leaves: Leaves) -> Shapes:
+    """Return the shapes of tensors; a nested tensor has none."""
+    return tuple(() if tensor.is_nested else tuple(tensor.shape) for _, tensor in leaves)

@@ -1,0 +1,116 @@
+"""The hooks themselves: one pair on every module, which see each call start and end."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from torch import nn
+from torch.utils.hooks import RemovableHandle
+
+from hookviewer import torch_private
+from hookviewer.hooks.calls import Frame
+from hookviewer.hooks.entering import Inputs, edited_inputs, entered
+from hookviewer.hooks.leaving import left, repeated
+from hookviewer.hooks.state import State
+from hookviewer.modules import ModuleIndex
+
+
+class Observer:
+    """Registers the hooks of one run, and takes every one of them off again."""
+
+    def __init__(
+        self,
+        index: ModuleIndex,
+        state: State,
+        *,
+        on_module: Callable[[str], object] | None,
+        check_cancelled: Callable[[], None],
+    ) -> None:
+        self.paths = {id(module): path for path, module in index.modules.items()}
+        self.modules = list(index.modules.values())
+        self.state = state
+        self.on_module = on_module
+        self.check_cancelled = check_cancelled
+        self.phase = "idle"
+        self.failure: tuple[BaseException, Frame] | None = None
+        self.unregistered = 0
+        self.thread = threading.get_ident()
+        self.handles: list[RemovableHandle] = []
+
+    def attach(self) -> None:
+        """Put one pair of hooks on every module object, behind the user's own."""
+        for module in self.modules:
+            self._hook(module)
+        self.handles.append(nn.modules.module.register_module_forward_pre_hook(self._discover))
+
+    def detach(self) -> None:
+        """Take every hook off and let go of the model's tensors."""
+        self.phase = "idle"
+        for handle in self.handles:
+            handle.remove()
+        self.handles.clear()
+        for frame in self.state.calls.stack:
+            frame.close(frame.status)
+        self.state.calls.stack.clear()
+
+    def _hook(self, module: nn.Module) -> None:
+        self.handles.append(module.register_forward_pre_hook(self._before, with_kwargs=True))
+        self.handles.append(module.register_forward_hook(self._after, with_kwargs=True, always_call=True))
+
+    def _listening(self) -> bool:
+        """Return whether a call belongs to this run; the backward pass may use threads of its own."""
+        return self.phase == "backward" or (self.phase == "forward" and threading.get_ident() == self.thread)
+
+    def _discover(self, module: nn.Module, args: tuple[Any, ...]) -> Any:
+        """Hook a module that is no submodule: built in `forward`, or kept in a plain list."""
+        if id(module) in self.paths or self.phase != "forward" or not self._listening():
+            return None
+        self.paths[id(module)] = f"<unregistered {type(module).__name__} #{self.unregistered}>"
+        self.unregistered += 1
+        self.modules.append(module)  # also keeps its id from being used again
+        self._hook(module)
+        result = self._before(module, args, {})  # the list of this call's pre-hooks was made before
+        return None if result is None else result[0]
+
+    def _before(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Inputs | None:
+        if not self._listening():
+            return None
+        with torch_private.without_torch_function():
+            self.check_cancelled()
+            path = self.paths[id(module)]
+            wanted = self.state.request.wanted(path)
+            if self.phase == "backward":
+                return edited_inputs(
+                    self.state, self.state.calls.repeat(module, path), wanted, (args, kwargs)
+                )
+            self.state.overwrites.check(self.state.calls.culprit())
+            frame = self.state.calls.start(module, path)
+            if self.on_module is not None:
+                self.on_module(path)
+            return entered(self.state, frame, wanted, (args, kwargs))
+
+    def _after(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> Any:
+        if not self._listening():
+            return None
+        with torch_private.without_torch_function():
+            frame = self.state.calls.end(module)
+            if frame is None:
+                return None
+            error = sys.exc_info()[1]
+            if output is None and error is not None and error is not frame.handling:
+                self._failed(frame, error)
+                return None
+            wanted = self.state.request.wanted(frame.path)
+            finish = repeated if self.phase == "backward" else left
+            result = finish(self.state, frame, wanted, output)
+            frame.close("ok")
+            return None if result is output else result
+
+    def _failed(self, frame: Frame, error: BaseException) -> None:
+        """Remember the innermost call that an exception has left; it is told first."""
+        frame.close("raised")
+        if self.failure is None or self.failure[0] is not error:
+            self.failure = (error, frame)

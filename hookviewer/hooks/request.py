@@ -1,0 +1,98 @@
+"""What a run was asked for, checked against the model before anything runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+
+from hookviewer.edits import Edit
+from hookviewer.errors import HookViewerError
+from hookviewer.kinds import GRADIENTS, Kind
+from hookviewer.modules import ModuleIndex
+from hookviewer.plan import HookPlan, unknown
+from hookviewer.targets import Target, unit
+
+UNREGISTERED = re.compile(r"<unregistered \w+ #\d+>")
+"""The path of a module that the model calls but does not hold as a submodule."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Wanted:
+    """What is asked of one module."""
+
+    kinds: frozenset[Kind] = frozenset()
+    edits: tuple[Edit, ...] = ()
+
+    def edits_of(self, kind: Kind) -> list[Edit]:
+        """Return the edits of one kind, in the order given."""
+        return [edit for edit in self.edits if edit.kind is kind]
+
+    def has(self, kind: Kind) -> bool:
+        """Return whether a tensor of this kind is recorded or edited."""
+        return kind in self.kinds or any(edit.kind is kind for edit in self.edits)
+
+
+NOTHING = Wanted()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Request:
+    """A plan, edits and a target in canonical paths."""
+
+    modules: dict[str, Wanted]
+    others: Wanted
+    """What is asked of modules that are found during the run."""
+    target: Target | None
+    edits: tuple[Edit, ...]
+    gradients: bool
+
+    def wanted(self, path: str) -> Wanted:
+        """Return what is asked of the module at `path`."""
+        return self.modules.get(path, self.others if UNREGISTERED.fullmatch(path) else NOTHING)
+
+    @property
+    def unit(self) -> unit | None:
+        """The target, where it is a unit inside the model."""
+        return self.target if isinstance(self.target, unit) else None
+
+
+def checked(index: ModuleIndex, plan: HookPlan, *, target: Target | None, edits: Sequence[Edit]) -> Request:
+    """Return the request in canonical paths; raise `HookViewerError` for what cannot be done."""
+    paths = {_canonical(index, path) for path in plan.paths}
+    edits = tuple(dataclasses.replace(edit, path=_canonical(index, edit.path)) for edit in edits)
+    if isinstance(target, unit):
+        target = dataclasses.replace(target, path=_canonical(index, target.path))
+    _check_target(plan, target, edits)
+    modules = {
+        path: Wanted(plan.kinds if path in paths else frozenset(), _edits_at(edits, path))
+        for path in sorted({*paths, *(edit.path for edit in edits)})
+    }
+    everything = paths.issuperset(index.modules)
+    return Request(modules, Wanted(plan.kinds) if everything else NOTHING, target, edits, plan.needs_target)
+
+
+def _canonical(index: ModuleIndex, path: str) -> str:
+    canonical = index.canonical(path)
+    if canonical is None and UNREGISTERED.fullmatch(path):
+        return path
+    if canonical is None:
+        raise HookViewerError(unknown(index, path))
+    return canonical
+
+
+def _edits_at(edits: tuple[Edit, ...], path: str) -> tuple[Edit, ...]:
+    return tuple(edit for edit in edits if edit.path == path)
+
+
+def _check_target(plan: HookPlan, target: Target | None, edits: tuple[Edit, ...]) -> None:
+    if target is not None and not callable(target):
+        raise HookViewerError(
+            "A target is a function output → number: use class_score(i), top_class(), total(), or your own."
+        )
+    if plan.needs_target and target is None:
+        raise HookViewerError("Choose a target: a gradient needs one number to start from.")
+    if not plan.needs_target and any(edit.kind in GRADIENTS for edit in edits):
+        raise HookViewerError(
+            "An edit of a gradient shows only in gradients: ask for a gradient kind in the plan."
+        )

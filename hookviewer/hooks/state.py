@@ -1,0 +1,92 @@
+"""What the hooks of one run share."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import torch
+
+from hookviewer.edits import Edit, edited
+from hookviewer.errors import HookViewerError
+from hookviewer.hooks.calls import Calls, Frame, Leaves
+from hookviewer.hooks.gradients import Gradients
+from hookviewer.hooks.journal import Journal
+from hookviewer.hooks.overwrites import Overwrites
+from hookviewer.hooks.reasons import obstacle
+from hookviewer.hooks.request import Request
+from hookviewer.kinds import Key, Kind
+
+
+class Halt(BaseException):
+    """A mistake of the user that a hook found; a `BaseException`, so that the model cannot swallow it."""
+
+    def __init__(self, mistake: HookViewerError, path: str) -> None:
+        super().__init__(str(mistake))
+        self.mistake = mistake
+        self.path = path
+
+
+@dataclasses.dataclass(eq=False)
+class State:
+    """The state of one run while the model runs."""
+
+    request: Request
+    journal: Journal
+    overwrites: Overwrites
+    gradients: Gradients | None
+    starts_gradients: bool = False
+    """Whether nothing requires grad by itself, so that gradients start at the first outputs."""
+    calls: Calls = dataclasses.field(default_factory=Calls)
+    unit_value: torch.Tensor | None = None
+    met: set[int] = dataclasses.field(default_factory=set)
+    """The edits (by `id`) that were applied."""
+
+    def record(self, frame: Frame, kind: Kind, found: Leaves) -> None:
+        """Copy tensors of a call, and watch for what overwrites them."""
+        for leaf, tensor in found:
+            key = Key(frame.path, kind, frame.number, leaf)
+            self.journal.take(key, tensor)
+            self.overwrites.watch(key, tensor)
+
+    def edited(self, frame: Frame, edits: list[Edit], found: Leaves) -> dict[int, torch.Tensor]:
+        """Return what `edits` make of the tensors of a call, by the `id` of the original."""
+        new: dict[int, torch.Tensor] = {}
+        for leaf, tensor in found:
+            value = tensor
+            for edit in applying(edits, frame, leaf, tensor):
+                value = self._apply(edit, value)
+            if value is not tensor:
+                new[id(tensor)] = value
+        return new
+
+    def _apply(self, edit: Edit, tensor: torch.Tensor) -> torch.Tensor:
+        try:
+            new = edited(tensor, edit)
+        except HookViewerError as mistake:
+            raise Halt(mistake, edit.path) from None
+        if id(edit) not in self.met and torch.equal(new, tensor):
+            self.journal.note(f"The edit {edit} changed nothing: the values were like that before.")
+        self.met.add(id(edit))
+        return new
+
+    def differentiable(self, key: Key, tensor: torch.Tensor) -> bool:
+        """Return whether `tensor` can have a gradient, and keep the reason where it cannot."""
+        reason = obstacle(tensor)
+        if reason:
+            self.journal.reasons[key] = reason
+        return not reason
+
+    def original(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Return the model's own tensor for one that is lent to the running modules, else `tensor` itself."""
+        for frame in reversed(self.calls.stack):
+            for lent in frame.lent:
+                if lent.alias is tensor:
+                    tensor = lent.original
+        return tensor
+
+
+def applying(edits: Iterable[Edit], frame: Frame, leaf: str, tensor: torch.Tensor) -> list[Edit]:
+    """Return the edits for one tensor; an edit of all leaves leaves integers (lengths, ids) alone."""
+    floats = tensor.is_floating_point() or tensor.is_complex()
+    return [edit for edit in edits if edit.meets(frame.number, leaf) and (floats or edit.leaf == leaf)]

@@ -1,0 +1,210 @@
+"""The model, and the process around it, as they were found: whatever happens in between."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.parameter import is_lazy
+
+from hookviewer import torch_private
+from hookviewer.errors import HookViewerError
+
+MODES = ("eval", "train", "as is")
+
+
+@contextlib.contextmanager
+def preserved(modules: list[nn.Module], *, mode: str, seed: int | None) -> Iterator[None]:
+    """Run the body in `mode` and from `seed`, and put everything back, also after an error or a stop.
+
+    That is: training flags one by one, buffers, plain tensor attributes, `.grad`, `requires_grad`, the random
+    state of torch (all devices), numpy and Python, and the switch of the fast attention path.
+    """
+    if mode not in MODES:
+        raise HookViewerError(f"There is no mode {mode!r}: choose one of {', '.join(map(repr, MODES))}.")
+    with contextlib.ExitStack() as stack:
+        for restore in (_flags, _buffers, _attributes, _gradients):
+            stack.callback(restore(modules))
+        stack.callback(_random_state())
+        stack.enter_context(torch_private.slow_attention())
+        stack.enter_context(torch_private.eager())
+        if mode != "as is":
+            for module in modules:  # the flag itself: a user's own train() may do more
+                module.training = mode == "train"
+        if seed is not None:
+            _seed(seed)
+        yield
+
+
+Restore = Callable[[], None]
+
+
+def _flags(modules: list[nn.Module]) -> Restore:
+    before = [(module, module.training) for module in modules]
+
+    def restore() -> None:
+        for module, training in before:
+            module.training = training
+
+    return restore
+
+
+def _buffers(modules: list[nn.Module]) -> Restore:
+    before = [
+        (module, name, buffer, buffer.detach().clone())
+        for module in modules
+        for name, buffer in module._buffers.items()
+        if buffer is not None and not is_lazy(buffer) and not buffer.is_meta
+    ]
+
+    def restore() -> None:
+        for module, name, buffer, values in before:
+            if module._buffers.get(name) is not buffer:
+                module._buffers[name] = buffer
+            _write_back(buffer, values)
+
+    return restore
+
+
+def _write_back(buffer: torch.Tensor, values: torch.Tensor) -> None:
+    """Give `buffer` its values again, compared by value: batch norm does not count its writes.
+
+    Through `.data`, which does not count either: a graph that the user still holds stays usable.
+    """
+    with torch.no_grad(), torch.inference_mode(buffer.is_inference()):
+        if buffer.shape != values.shape:
+            buffer.data = values
+        elif buffer.layout is not torch.strided or not torch.equal(buffer, values):
+            buffer.data.copy_(values)
+
+
+def _attributes(modules: list[nn.Module]) -> Restore:
+    """Weight norm and the like of old keep a computed weight as a plain attribute of the module."""
+    before = [
+        (module, name, value)
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, torch.Tensor)
+    ]
+
+    def restore() -> None:
+        for module, name, value in before:
+            vars(module)[name] = value
+
+    return restore
+
+
+def _gradients(modules: list[nn.Module]) -> Restore:
+    """A model may itself run a backward pass, which adds into `.grad`: meanwhile there is none."""
+    parameters = {
+        id(value): value for module in modules for value in module._parameters.values() if value is not None
+    }
+    before = [(value, value.grad, value.requires_grad) for value in parameters.values() if not is_lazy(value)]
+    for value, gradient, _ in before:
+        if gradient is not None:
+            value.grad = None
+
+    def restore() -> None:
+        for value, gradient, wanted in before:
+            if gradient is not None or value.grad is not None:
+                value.grad = gradient
+            if value.requires_grad != wanted:
+                value.requires_grad_(wanted)
+
+    return restore
+
+
+def _random_state() -> Restore:
+    numpy: Any = sys.modules.get("numpy")
+    torch_state, python_state = torch.get_rng_state(), random.getstate()
+    numpy_state = numpy.random.get_state() if numpy else None
+    cuda_states = torch.cuda.get_rng_state_all() if cuda_in_use() else None
+    mps_state = torch.mps.get_rng_state() if torch.backends.mps.is_available() else None
+
+    def restore() -> None:
+        torch.set_rng_state(torch_state)
+        random.setstate(python_state)
+        if numpy:
+            numpy.random.set_state(numpy_state)
+        if cuda_states is not None:
+            torch.cuda.set_rng_state_all(cuda_states)
+        if mps_state is not None:
+            torch.mps.set_rng_state(mps_state)
+
+    return restore
+
+
+def _seed(seed: int) -> None:
+    torch.default_generator.manual_seed(seed)
+    if cuda_in_use():  # else torch would seed the devices later, when the run is over
+        torch.cuda.manual_seed_all(seed)
+    if torch.backends.mps.is_available():
+        torch.mps.manual_seed(seed)
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % 2**32)
+
+
+def cuda_in_use() -> bool:
+    """Return whether this process has used CUDA already."""
+    return bool(torch.cuda.is_initialized())  # type: ignore[no-untyped-call]
+
+
+def device_of(modules: list[nn.Module]) -> torch.device:
+    """Return the device of the first parameter or buffer, the CPU for a model that has neither."""
+    for module in modules:
+        for value in (*module._parameters.values(), *module._buffers.values()):
+            if value is not None:
+                return value.device
+    return torch.device("cpu")
+
+
+def chosen_device(name: str | torch.device) -> torch.device:
+    """Return the device that `name` means; raise `HookViewerError` where this machine has none such."""
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise HookViewerError(f"This machine has no device {name!s} ({reason}): choose cpu.") from None
+    return device
+
+
+@contextlib.contextmanager
+def on_device(modules: list[nn.Module], device: torch.device) -> Iterator[None]:
+    """Run the body with all parameters and buffers on `device`, then point them at their old memory again.
+
+    Parameters keep their identity and ties, and nothing is copied back. Enter it inside `preserved`.
+    """
+    values = {
+        id(value): value
+        for module in modules
+        for value in (*module._parameters.values(), *module._buffers.values())
+        if value is not None and value.device != device
+    }
+    before = [(value, value.data) for value in values.values() if not is_lazy(value)]
+    try:
+        _move(before, device)
+        for module in modules:
+            if before and isinstance(module, nn.RNNBase):
+                module.flatten_parameters()
+        yield
+    finally:
+        for value, data in before:
+            value.data = data
+
+
+def _move(values: list[tuple[torch.Tensor, torch.Tensor]], device: torch.device) -> None:
+    try:
+        for value, data in values:
+            value.data = data.to(device)
+    except (RuntimeError, TypeError, NotImplementedError) as error:
+        reason = str(error).partition("\n")[0]
+        raise HookViewerError(
+            f"The model cannot be moved to {device} ({reason}): choose another device."
+        ) from None

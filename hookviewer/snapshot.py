@@ -1,0 +1,121 @@
+"""The copy that a hook makes: own CPU memory, in C order, in the true dtype, within a budget."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import torch
+from torch import nn
+
+from hookviewer import arrays, torch_private
+from hookviewer.kinds import Key
+from hookviewer.recording import Record, readable
+
+_PLAIN = (torch.Tensor, nn.Parameter)
+
+
+class Budget:
+    """How many bytes a run may still keep."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.left = total
+
+    def take(self, count: int) -> bool:
+        """Take `count` bytes and say whether there was room."""
+        if count > self.left:
+            return False
+        self.left -= count
+        return True
+
+
+def snapshot(key: Key, tensor: torch.Tensor, budget: Budget) -> Record:
+    """Return the record of `tensor` as it is now; it never raises: what cannot be kept is told in the record."""
+    shape, dtype, device = tuple(tensor.shape) if not tensor.is_nested else (), tensor.dtype, tensor.device
+    record = Record(key, shape, dtype, device)
+    try:
+        with torch.no_grad():
+            return _taken(record, tensor, budget)
+    except Exception as error:  # whatever goes wrong in here must not reach the model
+        reason = str(error).partition("\n")[0]
+        return dataclasses.replace(record, missing=f"The tensor could not be copied: {reason}")
+
+
+def _taken(record: Record, tensor: torch.Tensor, budget: Budget) -> Record:
+    if torch_private.in_functorch(tensor):
+        why = "The values exist only inside a vmap or grad transform: record a module outside of it."
+        return dataclasses.replace(record, missing=why)
+    plain, notes = _strided(tensor.detach())
+    record = dataclasses.replace(record, shape=tuple(plain.shape), notes=notes)
+    if plain.is_meta or type(plain).__name__ == "FakeTensor":
+        why = "A tensor on the meta device has a shape but no values: load the weights and run again."
+        return dataclasses.replace(record, missing=why)
+    if plain.dtype == getattr(torch, "float4_e2m1fn_x2", None):
+        return dataclasses.replace(record, missing="Packed 4-bit floats cannot be shown.")
+    nbytes = plain.numel() * plain.element_size()
+    if not budget.take(nbytes):
+        return _summarised(record, plain, nbytes, budget)
+    return dataclasses.replace(record, kept=own_copy(plain))
+
+
+def own_copy(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the values of a strided tensor in new C-ordered CPU memory."""
+    if tensor.device.type == "cpu":
+        copy = tensor.clone(memory_format=torch.contiguous_format)
+    else:
+        copy = tensor.cpu().contiguous()
+    return copy.resolve_conj().resolve_neg() if copy.is_conj() or copy.is_neg() else copy
+
+
+def _strided(tensor: torch.Tensor) -> tuple[torch.Tensor, tuple[str, ...]]:
+    """Return `tensor` in an ordinary layout, and what had to be done for that."""
+    if (
+        type(tensor) in _PLAIN
+        and tensor.layout is torch.strided
+        and not tensor.is_quantized
+        and not tensor.is_nested
+    ):
+        return tensor, ()
+    if tensor.is_nested:
+        padding = math.nan if tensor.is_floating_point() else 0
+        return torch.nested.to_padded_tensor(tensor, padding), (f"Nested tensor, padded with {padding}.",)
+    if tensor.is_quantized:
+        return tensor.dequantize(), (f"Quantized as {tensor.dtype}, shown dequantized.",)
+    if tensor.layout is not torch.strided:
+        return tensor.to_dense(), (f"Stored as {str(tensor.layout).removeprefix('torch.')}, shown dense.",)
+    return tensor, ()
+
+
+def _summarised(record: Record, tensor: torch.Tensor, nbytes: int, budget: Budget) -> Record:
+    why = (
+        f"Not kept: {_size(nbytes)} more than what is left of the budget of {_size(budget.total)} per run. "
+        "Tick fewer modules or raise the budget; shape and statistics are exact."
+    )
+    return dataclasses.replace(record, missing=why, summary=summary(tensor))
+
+
+def summary(tensor: torch.Tensor) -> arrays.Statistics:
+    """Return the statistics of all values without copying them, nor the repeats of an expanded tensor."""
+    repeats = 1
+    for axis, (size, stride) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
+        if stride == 0 and size > 1:
+            tensor = tensor.narrow(axis, 0, 1)
+            repeats *= size
+    values = readable(tensor.cpu().resolve_conj().resolve_neg())
+    return _repeated(arrays.statistics(values), repeats)
+
+
+def _repeated(once: arrays.Statistics, repeats: int) -> arrays.Statistics:
+    if repeats == 1:
+        return once
+    counts = {name: getattr(once, name) * repeats for name in ("count", "zeros", "nan", "pos_inf", "neg_inf")}
+    return dataclasses.replace(once, l2=once.l2 * math.sqrt(repeats), **counts)
+
+
+def _size(nbytes: float) -> str:
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if nbytes < 1000:
+            return f"{nbytes:.3g} {unit}"
+        nbytes /= 1000
+    return f"{nbytes:.3g} TB"

@@ -1,0 +1,198 @@
+"""The one number that a gradient starts from, as a function of what the model returned."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from hookviewer.errors import HookViewerError
+from hookviewer.leaves import leaves
+
+Target = Callable[[Any], torch.Tensor]
+"""What the model returned → a tensor of one element."""
+
+LOSSES = (
+    "cross_entropy",
+    "nll_loss",
+    "mse_loss",
+    "l1_loss",
+    "smooth_l1_loss",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+)
+
+
+def picked(output: Any, leaf: str = "") -> torch.Tensor:
+    """Return the tensor of `output` at `leaf`; without a leaf the only floating point tensor there is."""
+    found = dict(leaves(output))
+    if leaf in found:
+        return found[leaf]
+    floats = {place: tensor for place, tensor in found.items() if tensor.is_floating_point()}
+    if leaf == "" and len(floats) == 1:
+        return next(iter(floats.values()))
+    names = ", ".join(repr(place) for place in floats) or "none with floating point numbers"
+    asked = f"has no tensor at {leaf!r}" if leaf else "holds several tensors"
+    raise HookViewerError(f"The model's output {asked}: choose leaf= from {names}.")
+
+
+@dataclasses.dataclass(frozen=True)
+class class_score:  # noqa: N801 - reads as a function: target=class_score(285)
+    """The score of one class: axis 1 (axis 0 of a vector), summed over all other axes."""
+
+    index: int
+    leaf: str = ""
+
+    def __call__(self, output: Any) -> torch.Tensor:
+        scores = picked(output, self.leaf)
+        axis = _class_axis(scores)
+        if not -scores.shape[axis] <= self.index < scores.shape[axis]:
+            raise HookViewerError(
+                f"There is no class {self.index}: choose one of 0 to {scores.shape[axis] - 1}, "
+                f"the output has the shape {list(scores.shape)}."
+            )
+        return scores.select(axis, self.index).sum()
+
+    def __str__(self) -> str:
+        return f"class {self.index}{_at(self.leaf)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class top_class:  # noqa: N801
+    """The highest score, each sample's own; of score maps the class with the highest mean."""
+
+    leaf: str = ""
+
+    def __call__(self, output: Any) -> torch.Tensor:
+        scores = picked(output, self.leaf)
+        if scores.dim() < 2:
+            return scores.reshape(-1).max()
+        winners = top_classes(scores)
+        return scores[torch.arange(len(scores), device=scores.device), winners].sum()
+
+    def __str__(self) -> str:
+        return f"top class{_at(self.leaf)}"
+
+
+def top_classes(scores: torch.Tensor) -> torch.Tensor:
+    """Return the winning class of each sample of `scores` [N, C, …]."""
+    return scores.detach().flatten(2).mean(2).argmax(1) if scores.dim() > 2 else scores.detach().argmax(1)
+
+
+@dataclasses.dataclass(frozen=True)
+class total:  # noqa: N801
+    """The sum of all elements."""
+
+    leaf: str = ""
+
+    def __call__(self, output: Any) -> torch.Tensor:
+        return picked(output, self.leaf).sum()
+
+    def __str__(self) -> str:
+        return f"sum{_at(self.leaf)}"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class dot:  # noqa: N801
+    """The sum of all elements, each weighted by `tensor`."""
+
+    tensor: torch.Tensor
+    leaf: str = ""
+
+    def __call__(self, output: Any) -> torch.Tensor:
+        value = picked(output, self.leaf)
+        try:
+            return (value * self.tensor.detach().to(value)).sum()
+        except RuntimeError:
+            raise HookViewerError(
+                f"The tensor of dot() is {list(self.tensor.shape)}, the output {list(value.shape)}: "
+                "give it the output's shape."
+            ) from None
+
+    def __str__(self) -> str:
+        return f"dot with tensor {list(self.tensor.shape)}{_at(self.leaf)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class unit:  # noqa: N801
+    """One unit inside the model: `index` is a channel (summed over the rest) or a tuple into the tensor.
+
+    The number is taken at the moment the module returns, so that later in-place operations do not reach it.
+    """
+
+    path: str
+    index: int | tuple[Any, ...]
+    call: int = 0
+    leaf: str = ""
+
+    def __call__(self, output: Any) -> torch.Tensor:
+        value = picked(output, self.leaf)
+        place = (slice(None), self.index) if isinstance(self.index, int) and value.dim() > 1 else self.index
+        try:
+            return value[place].sum()
+        except IndexError as error:
+            raise HookViewerError(
+                f"The index {self.index} does not fit {self.path} {list(value.shape)}: {error}."
+            ) from None
+
+    def __str__(self) -> str:
+        call = f" call {self.call}" if self.call else ""
+        return f"unit {self.index} of {self.path}{call}{_at(self.leaf)}"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class loss:  # noqa: N801
+    """A loss of torch by its name (see `LOSSES`) against `label`: a class, classes, or a tensor of values."""
+
+    name: str
+    label: int | float | Sequence[int] | torch.Tensor
+    leaf: str = ""
+
+    def __post_init__(self) -> None:
+        if self.name not in LOSSES:
+            raise HookViewerError(f"There is no loss {self.name!r}: choose one of {', '.join(LOSSES)}.")
+
+    def __call__(self, output: Any) -> torch.Tensor:
+        value = picked(output, self.leaf)
+        label = torch.as_tensor(self.label, device=value.device)
+        if self.name in ("cross_entropy", "nll_loss"):
+            label = _class_label(label, value)
+        else:
+            label = label.to(value.dtype).expand_as(value)
+        result: torch.Tensor = getattr(functional, self.name)(value, label)
+        return result
+
+    def __str__(self) -> str:
+        label = list(self.label.shape) if isinstance(self.label, torch.Tensor) else self.label
+        return f"{self.name} against {label}{_at(self.leaf)}"
+
+
+def described(target: Target | None, output: Any) -> str:
+    """Return the target in words; for the top class, which one it was."""
+    if target is None:
+        return ""
+    if not isinstance(target, top_class):
+        return getattr(target, "__name__", None) or str(target)
+    scores = picked(output, target.leaf)
+    winners = top_classes(scores).tolist() if scores.dim() > 1 else [int(scores.argmax())]
+    return f"{target} ({', '.join(map(str, winners))})"
+
+
+def _class_axis(scores: torch.Tensor) -> int:
+    if scores.dim() == 0:
+        raise HookViewerError("The output is a single number: use total() as the target.")
+    return min(1, scores.dim() - 1)
+
+
+def _class_label(label: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """Return a label that fits `value`: one class counts for every sample and place."""
+    if label.is_floating_point() or label.dim() > 0 or value.dim() < 2:
+        return label
+    return label.expand(value.shape[:1] + value.shape[2:])
+
+
+def _at(leaf: str) -> str:
+    return f" of {leaf}" if leaf else ""
