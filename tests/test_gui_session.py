@@ -1,0 +1,181 @@
+"""The session: what ticking, clicking, running, stopping and failing do to its state."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+import torch
+from pytestqt.qtbot import QtBot
+from torch import nn
+
+from hookviewer.gui.session import Session
+from hookviewer.gui.state import Message, Shown, TargetChoice
+from hookviewer.inputs import Input
+from hookviewer.kinds import Key, Kind
+
+
+class Slow(nn.Module):
+    """Sleeps, so that a test can stop it."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        time.sleep(0.02)
+        return x * 1.5
+
+
+class Raises(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        raise ValueError("seven is not eight")
+
+
+def net() -> nn.Sequential:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(4 * 4 * 4, 5))
+
+
+def picture(seed: int = 0) -> Input:
+    values = torch.randn(1, 3, 6, 6, generator=torch.Generator().manual_seed(seed))
+    return Input(f"picture{seed}", (values,))
+
+
+@pytest.fixture
+def session(qtbot: QtBot) -> Iterator[Session]:
+    one = Session()
+    yield one
+    one.close()
+
+
+def settled(qtbot: QtBot, session: Session) -> None:
+    qtbot.waitUntil(lambda: not session.runner.busy and not session.running, timeout=20_000)
+
+
+def test_a_tick_records_what_a_plain_hook_with_a_clone_sees(qtbot: QtBot, session: Session) -> None:
+    model, given = net(), picture()
+    session.set_model(model)
+    session.add_inputs([given])
+    session.tick(["0"], True)
+    settled(qtbot, session)
+    seen = []
+    with torch.no_grad(), model[0].register_forward_hook(lambda m, a, out: seen.append(out.clone()) and None):
+        model.eval()(*given.args)
+    record = session.recording(1).record("0", Kind.OUTPUT)
+    assert torch.equal(record.tensor(), seen[0])
+    assert record.overwritten_by == "1"
+    assert Key("0", Kind.GRAD_OUTPUT) in session.recording(1)
+
+
+def test_clicking_an_unrecorded_module_records_it_and_keeps_the_rest(qtbot: QtBot, session: Session) -> None:
+    session.set_model(net())
+    session.add_inputs([picture()])
+    session.tick(["0"], True)
+    settled(qtbot, session)
+    before = session.recording(1).record("0", Kind.OUTPUT)
+    session.select(path="3")
+    settled(qtbot, session)
+    assert Key("3", Kind.OUTPUT) in session.recording(1)
+    assert session.recording(1).record("0", Kind.OUTPUT) is before
+    assert {key.path for key in session.runs[1].summaries} >= {"0", "3"}
+
+
+def test_without_auto_nothing_runs_until_run(qtbot: QtBot, session: Session) -> None:
+    session.set_auto(False)
+    session.set_model(net())
+    session.add_inputs([picture()])
+    session.tick(["0"], True)
+    assert not session.running
+    assert session.runs == {}
+    session.run()
+    settled(qtbot, session)
+    assert Key("0", Kind.OUTPUT) in session.recording(1)
+
+
+def test_two_ticked_inputs_are_both_run_and_a_third_one_is_not(qtbot: QtBot, session: Session) -> None:
+    session.set_auto(False)
+    session.set_model(net())
+    session.add_inputs([picture(0), picture(1), picture(2)])
+    session.tick_input(3, False)
+    session.run()
+    settled(qtbot, session)
+    assert set(session.runs) == {1, 2}
+
+
+def test_another_target_makes_the_runs_anew(qtbot: QtBot, session: Session) -> None:
+    session.set_model(net())
+    session.add_inputs([picture()])
+    session.tick(["3"], True)
+    settled(qtbot, session)
+    session.set_settings(target=TargetChoice("class", 2))
+    settled(qtbot, session)
+    assert session.recording(1).record("3", Kind.GRAD_OUTPUT).array().tolist() == [[0, 0, 1, 0, 0]]
+    session.set_settings(target=TargetChoice("none"))
+    settled(qtbot, session)
+    assert Key("3", Kind.GRAD_OUTPUT) not in session.recording(1)
+
+
+def test_a_raising_layer_is_named_and_what_came_before_is_kept(qtbot: QtBot, session: Session) -> None:
+    told: list[Message] = []
+    session.message_told.connect(told.append)
+    session.set_model(nn.Sequential(nn.Conv2d(3, 4, 3), Raises()))
+    session.add_inputs([picture()])
+    session.tick(["0", "1"], True)
+    settled(qtbot, session)
+    run = session.runs[1]
+    assert run.error.path == "1"
+    assert "seven is not eight" in run.error.sentence
+    assert Key("0", Kind.OUTPUT) in run.recording
+    assert any(message.tone == "error" and "Traceback" in message.report for message in told)
+
+
+def test_stop_ends_the_run_within_a_layer_and_keeps_what_was_recorded(qtbot: QtBot, session: Session) -> None:
+    session.set_auto(False)
+    model = nn.Sequential(*[Slow() for _ in range(100)])
+    session.set_model(model)
+    session.add_inputs([picture()])
+    session.tick([str(i) for i in range(100)], True)
+    session.set_settings(target=TargetChoice("sum"))
+    session.run()
+    qtbot.waitUntil(lambda: session.recording(1) is not None and len(session.recording(1)) > 3)
+    started = time.monotonic()
+    session.stop()
+    settled(qtbot, session)
+    assert time.monotonic() - started < 1
+    assert 3 < len(session.recording(1)) < 100
+    assert all(not module._forward_hooks and not module._forward_pre_hooks for module in model.modules())
+
+
+def test_a_removed_input_can_be_put_back_with_its_run(qtbot: QtBot, session: Session) -> None:
+    told: list[Message] = []
+    session.message_told.connect(told.append)
+    session.set_model(net())
+    session.add_inputs([picture()])
+    session.tick(["0"], True)
+    settled(qtbot, session)
+    runs = session.runs
+    session.remove_input(1)
+    assert session.inputs == ()
+    told[-1].undo()
+    assert [item.number for item in session.inputs] == [1]
+    assert session.runs == runs
+
+
+def test_a_setter_emits_only_on_a_real_change(qtbot: QtBot, session: Session) -> None:
+    session.set_model(net())
+    with qtbot.waitSignal(session.selection_changed):
+        session.select(shown=Shown.GRADIENT)
+    with qtbot.assertNotEmitted(session.selection_changed):
+        session.select(shown=Shown.GRADIENT)
+    with qtbot.assertNotEmitted(session.look_changed):
+        session.set_look(scale="auto")
+
+
+def test_another_model_drops_runs_and_ticks_and_keeps_the_inputs(qtbot: QtBot, session: Session) -> None:
+    session.set_model(net())
+    session.add_inputs([picture()])
+    session.tick(["0"], True)
+    settled(qtbot, session)
+    session.set_auto(False)
+    session.set_model(nn.Sequential(nn.Conv2d(3, 2, 1)))
+    assert session.runs == {}
+    assert session.plan.paths == frozenset()
+    assert len(session.inputs) == 1
