@@ -85,8 +85,7 @@ def _table(tree: ModuleNode, recording: Recording | None) -> str:
 
 
 def _row(node: ModuleNode, recording: Recording | None) -> tuple[str, ...]:
-    depth = node.path.count(".") + 1 if node.path else 0
-    name = "  " * depth + node.name if node.path else "(model)"
+    name = node.path or "(the model)"
     count = f"{node.parameters:,}" if node.parameters else ""
     if node.alias_of is not None:
         return name, node.type, "", "", f"the same module as {node.alias_of}"
@@ -94,7 +93,7 @@ def _row(node: ModuleNode, recording: Recording | None) -> tuple[str, ...]:
         return name, node.type, "", count, ""
     calls = recording.calls(node.path)
     if not calls:
-        return name, node.type, "", count, f"never called: {recording.never_called.get(node.path, '')}"
+        return name, node.type, "", count, recording.never_called.get(node.path, "never called")
     failed = "" if calls[-1].status == "ok" else ", failed"
     return name, node.type, _shapes(calls[0]), count, f"{len(calls)}{failed}"
 

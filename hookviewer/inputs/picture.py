@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,14 +73,15 @@ def _to_8_bit(image: Image) -> Image:
 def resized(image: Image, preprocess: Preprocess) -> Image:
     """Return `image` scaled to the short side of `preprocess`, then cropped to height × width.
 
-    Without a short side the crop is as large as it can be. Without a crop the whole picture is kept, its sides rounded to multiples of `preprocess.multiple`.
+    Without a short side the crop is as large as it can be. Without a crop the whole picture is kept, its
+    sides rounded to multiples of `preprocess.multiple`.
     """
     width, height = image.size
     if preprocess.height is None or preprocess.width is None:
         scale, step = (preprocess.short_side or min(width, height)) / min(width, height), preprocess.multiple
         return _scaled(image, (_rounded(width * scale, step), _rounded(height * scale, step)), preprocess)
     covering = max(preprocess.height / height, preprocess.width / width)
-    short = preprocess.short_side or round(min(width, height) * covering)
+    short = preprocess.short_side or ceil(min(width, height) * covering)
     # torchvision's own arithmetic, so that the pixels are the same as with its transforms
     size = (short, int(short * height / width)) if width <= height else (int(short * width / height), short)
     return _cropped(_scaled(image, size, preprocess), preprocess.height, preprocess.width)
