@@ -179,3 +179,29 @@ def test_another_model_drops_runs_and_ticks_and_keeps_the_inputs(qtbot: QtBot, s
     assert session.runs == {}
     assert session.plan.paths == frozenset()
     assert len(session.inputs) == 1
+
+
+class TwoHeads(nn.Module):
+    """Returns a class index and two tensors of scores."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = nn.Linear(3, 4), nn.Linear(3, 2)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        return self.a(x).argmax(1), self.a(x), self.b(x)
+
+
+def test_an_output_of_several_tensors_starts_the_gradient_at_the_first_float_one(
+    qtbot: QtBot, session: Session
+) -> None:
+    session.set_model(TwoHeads())
+    session.add_inputs([Input("x", (torch.ones(1, 3),))])
+    session.set_settings(target=TargetChoice("sum"))
+    session.tick(["a", "b"], True)
+    settled(qtbot, session)
+    assert session.recording(1).record("a", Kind.GRAD_OUTPUT, 1).array().tolist() == [[1, 1, 1, 1]]
+    assert Key("b", Kind.GRAD_OUTPUT) not in session.recording(1)
+    session.set_settings(target=TargetChoice("sum", leaf="[2]"))
+    settled(qtbot, session)
+    assert session.recording(1).record("b", Kind.GRAD_OUTPUT).array().tolist() == [[1, 1]]

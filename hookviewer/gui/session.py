@@ -72,7 +72,10 @@ class Session(QObject):
 
         self.tell(Message("busy", f"Opening {spec} …"))
         self.runner.submit(
-            "open", work, on_result=self.set_model, on_failure=lambda failure: self._tell_failure("No model opened.", failure)
+            "open",
+            work,
+            on_result=self.set_model,
+            on_failure=lambda failure: self._tell_failure("No model opened.", failure),
         )
 
     def set_model(self, model: torch.nn.Module) -> None:
@@ -103,7 +106,10 @@ class Session(QObject):
                     self._tell_failure("Not added.", failure)
 
         self.runner.submit(
-            "inputs", work, on_result=listed, on_failure=lambda failure: self._tell_failure("Nothing added.", failure)
+            "inputs",
+            work,
+            on_result=listed,
+            on_failure=lambda failure: self._tell_failure("Nothing added.", failure),
         )
 
     def add_inputs(self, inputs: Iterable[Input]) -> None:
@@ -176,7 +182,9 @@ class Session(QObject):
     def tick(self, paths: Iterable[str], on: bool) -> None:
         """Tick or untick modules by path."""
         change = frozenset(paths)
-        self.set_plan(dataclasses.replace(self.plan, paths=self.plan.paths | change if on else self.plan.paths - change))
+        self.set_plan(
+            dataclasses.replace(self.plan, paths=self.plan.paths | change if on else self.plan.paths - change)
+        )
 
     def set_settings(self, **changes: Any) -> None:
         """Change device, mode, target, seed or budget; runs made otherwise are made anew with `auto`."""
@@ -269,14 +277,20 @@ class Session(QObject):
             self.tell(Message("warn", "There is no model.", "Open one first (Ctrl+O)."))
             return
         if not items:
-            self.tell(Message("warn", "No input is ticked.", "Tick one in the list at the left, or add one (Ctrl+I)."))
+            self.tell(
+                Message(
+                    "warn", "No input is ticked.", "Tick one in the list at the left, or add one (Ctrl+I)."
+                )
+            )
             return
         model, settings = self.model, self.settings
         kinds = self.plan.kinds if settings.target.rule != "none" else self.plan.kinds - {Kind.GRAD_OUTPUT}
         plan = HookPlan(paths, kinds)
         names = (self.card.class_names if self.card else None) or ()
         expected = self._calls_expected()
-        self._pending = {item.number: self.runs[item.number] for item in items if not fresh and self._fits(item.number)}
+        self._pending = {
+            item.number: self.runs[item.number] for item in items if not fresh and self._fits(item.number)
+        }
         if fresh:
             self._pending = {}
         self._begin_run()
@@ -285,7 +299,11 @@ class Session(QObject):
             return run_inputs(job, model, items, plan, settings, names, expected)
 
         self.runner.submit(
-            "run", work, on_report=self._on_report, on_result=self._on_run_done, on_failure=self._on_run_failed
+            "run",
+            work,
+            on_report=self._on_report,
+            on_result=self._on_run_done,
+            on_failure=self._on_run_failed,
         )
 
     def _begin_run(self) -> None:

@@ -11,6 +11,7 @@ from hookviewer import targets
 from hookviewer.arrays import Statistics
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key, Kind
+from hookviewer.leaves import leaves
 from hookviewer.recording import Recording
 
 
@@ -43,16 +44,41 @@ class InputItem:
 
 @dataclasses.dataclass(frozen=True)
 class TargetChoice:
-    """The target chosen in the run bar: `top`, `class` (with `index`), `sum`, or `none` for no backward pass."""
+    """The target chosen in the run bar: `top`, `class` (with `index`), `sum`, or `none` for no backward pass.
+
+    `leaf` is the output's tensor that it is taken of; None is the first one that holds floating point numbers.
+    """
 
     rule: str = "top"
     index: int = 0
+    leaf: str | None = None
 
     def target(self) -> Callable[[Any], Any] | None:
         """Return the target for `capture`, or None when no gradient is wanted."""
-        if self.rule == "class":
-            return targets.class_score(self.index)
-        return {"top": targets.top_class, "sum": targets.total}[self.rule]() if self.rule != "none" else None
+        return None if self.rule == "none" else _ChosenTarget(self)
+
+
+@dataclasses.dataclass(frozen=True)
+class _ChosenTarget:
+    """The choice as a function of the output, which alone knows its leaves."""
+
+    choice: TargetChoice
+
+    def __call__(self, output: Any) -> Any:
+        return self._at(float_leaf(output) if self.choice.leaf is None else self.choice.leaf)(output)
+
+    def __str__(self) -> str:
+        return str(self._at(self.choice.leaf or ""))
+
+    def _at(self, leaf: str) -> Callable[[Any], Any]:
+        if self.choice.rule == "class":
+            return targets.class_score(self.choice.index, leaf)
+        return targets.top_class(leaf) if self.choice.rule == "top" else targets.total(leaf)
+
+
+def float_leaf(output: Any) -> str:
+    """Return the first leaf of an output that holds floating point numbers, `""` when there is none."""
+    return next((leaf for leaf, tensor in leaves(output) if tensor.is_floating_point()), "")
 
 
 @dataclasses.dataclass(frozen=True)
