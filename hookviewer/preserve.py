@@ -19,17 +19,24 @@ MODES = ("eval", "train", "as is")
 
 
 @contextlib.contextmanager
-def preserved(modules: list[nn.Module], *, mode: str, seed: int | None) -> Iterator[None]:
+def preserved(
+    modules: list[nn.Module], *, mode: str, seed: int | None
+) -> Iterator[Callable[[nn.Module], None]]:
     """Run the body in `mode` and from `seed`, and put everything back, also after an error or a stop.
 
     That is: training flags one by one, buffers, plain tensor attributes, `.grad`, `requires_grad`, the random
     state of torch (all devices), numpy and Python, and the switch of the fast attention path.
+    Yields a function for modules that are found on the way: it makes them be put back, too.
     """
     if mode not in MODES:
         raise HookViewerError(f"There is no mode {mode!r}: choose one of {', '.join(map(repr, MODES))}.")
     with contextlib.ExitStack() as stack:
-        for restore in (_flags, _buffers, _attributes, _gradients):
-            stack.callback(restore(modules))
+
+        def keep(*found: nn.Module) -> None:
+            for restore in (_flags, _buffers, _attributes, _gradients):
+                stack.callback(restore(list(found)))
+
+        keep(*modules)
         stack.callback(_random_state())
         stack.enter_context(torch_private.slow_attention())
         stack.enter_context(torch_private.eager())
@@ -38,7 +45,7 @@ def preserved(modules: list[nn.Module], *, mode: str, seed: int | None) -> Itera
                 module.training = mode == "train"
         if seed is not None:
             _seed(seed)
-        yield
+        yield keep
 
 
 Restore = Callable[[], None]

@@ -31,7 +31,7 @@ class Budget:
 
 
 def snapshot(key: Key, tensor: torch.Tensor, budget: Budget) -> Record:
-    """Return the record of `tensor` as it is now; it never raises: what cannot be kept is told in the record."""
+    """Return the record of `tensor` as it is now; it says itself what cannot be kept, and never raises."""
     shape, dtype, device = tuple(tensor.shape) if not tensor.is_nested else (), tensor.dtype, tensor.device
     record = Record(key, shape, dtype, device)
     try:

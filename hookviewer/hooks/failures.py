@@ -6,7 +6,7 @@ import traceback
 
 import torch
 
-from hookviewer.errors import HookViewerError, ModelError
+from hookviewer.errors import ModelError
 from hookviewer.hooks.calls import Frame
 from hookviewer.recording import Recording
 
@@ -40,9 +40,11 @@ def model_error(error: BaseException, path: str, recording: Recording, *, given:
     return failure
 
 
-def mistake_error(mistake: HookViewerError, path: str, recording: Recording) -> ModelError:
-    """Return a user's mistake that was found during the run, with what was recorded until then."""
-    return ModelError(str(mistake), path=path, recording=recording)
+def forget_frames(error: BaseException | None) -> None:
+    """Let go of what the frames of an error and of its causes hold."""
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
 
 
 def given_shapes(frame: Frame | None) -> str:

@@ -17,12 +17,12 @@ OnRecord = Callable[[Record], object]
 class Journal:
     """Collects the records of one run in the order in which they are made."""
 
-    def __init__(self, budget: int, on_record: OnRecord | None) -> None:
+    def __init__(self, budget: int, on_record: OnRecord | None, notes: tuple[str, ...] = ()) -> None:
         self.budget = Budget(budget)
         self.on_record = on_record
         self.records: dict[Key, Record] = {}
         self.reasons: dict[Key, str] = {}
-        self.notes: list[str] = []
+        self.notes = list(notes)
 
     def take(
         self,

@@ -27,12 +27,14 @@ class Observer:
         state: State,
         *,
         on_module: Callable[[str], object] | None,
+        on_found: Callable[[nn.Module], object],
         check_cancelled: Callable[[], None],
     ) -> None:
         self.paths = {id(module): path for path, module in index.modules.items()}
         self.modules = list(index.modules.values())
         self.state = state
         self.on_module = on_module
+        self.on_found = on_found
         self.check_cancelled = check_cancelled
         self.phase = "idle"
         self.failure: tuple[BaseException, Frame] | None = None
@@ -55,6 +57,7 @@ class Observer:
         for frame in self.state.calls.stack:
             frame.close(frame.status)
         self.state.calls.stack.clear()
+        self.failure = None
 
     def _hook(self, module: nn.Module) -> None:
         self.handles.append(module.register_forward_pre_hook(self._before, with_kwargs=True))
@@ -71,6 +74,7 @@ class Observer:
         self.paths[id(module)] = f"<unregistered {type(module).__name__} #{self.unregistered}>"
         self.unregistered += 1
         self.modules.append(module)  # also keeps its id from being used again
+        self.on_found(module)
         self._hook(module)
         result = self._before(module, args, {})  # the list of this call's pre-hooks was made before
         return None if result is None else result[0]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
+from hookviewer import torch_private
 from hookviewer.hooks.journal import Journal
 from hookviewer.kinds import Key
 
@@ -35,7 +36,7 @@ class Overwrites:
         """Remember the version that `tensor` has now."""
         if type(tensor) not in (torch.Tensor, nn.Parameter) or tensor.layout is not torch.strided:
             return
-        if tensor.is_inference() or tensor.is_nested:
+        if tensor.is_inference() or tensor.is_nested or torch_private.in_functorch(tensor):
             return
         counter = tensor.detach()
         counter.data = self._hollow(tensor)

@@ -49,7 +49,10 @@ class Request:
 
     def wanted(self, path: str) -> Wanted:
         """Return what is asked of the module at `path`."""
-        return self.modules.get(path, self.others if UNREGISTERED.fullmatch(path) else NOTHING)
+        found = self.modules.get(path)
+        if found is None:
+            return self.others if path.startswith("<unregistered ") else NOTHING
+        return found
 
     @property
     def unit(self) -> unit | None:

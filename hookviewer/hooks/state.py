@@ -33,14 +33,17 @@ class State:
 
     request: Request
     journal: Journal
-    overwrites: Overwrites
     gradients: Gradients | None
     starts_gradients: bool = False
     """Whether nothing requires grad by itself, so that gradients start at the first outputs."""
     calls: Calls = dataclasses.field(default_factory=Calls)
     unit_value: torch.Tensor | None = None
+    overwrites: Overwrites = dataclasses.field(init=False)
     met: set[int] = dataclasses.field(default_factory=set)
     """The edits (by `id`) that were applied."""
+
+    def __post_init__(self) -> None:
+        self.overwrites = Overwrites(self.journal)
 
     def record(self, frame: Frame, kind: Kind, found: Leaves) -> None:
         """Copy tensors of a call, and watch for what overwrites them."""

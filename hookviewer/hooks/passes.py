@@ -1,0 +1,205 @@
+"""The steps of one run: a forward pass, and a backward pass where gradients are asked for."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+from torch.autograd.graph import get_gradient_edge
+
+from hookviewer.errors import Cancelled, HookViewerError, ModelError
+from hookviewer.hooks.failures import forget_frames, given_shapes, model_error, out_of_memory
+from hookviewer.hooks.gradients import Gradients
+from hookviewer.hooks.journal import Journal
+from hookviewer.hooks.number import number_of
+from hookviewer.hooks.observer import Observer
+from hookviewer.hooks.prepare import all_parameters, own_inputs, own_parameters, take_parameters
+from hookviewer.hooks.reasons import Absence
+from hookviewer.hooks.request import Request
+from hookviewer.hooks.state import Halt, State
+from hookviewer.kinds import Key, Kind
+from hookviewer.leaves import leaves, mapped
+from hookviewer.modules import ModuleIndex, joined
+from hookviewer.preserve import cuda_in_use
+from hookviewer.recording import Recording
+from hookviewer.snapshot import Budget, snapshot
+from hookviewer.targets import Target, described
+
+
+class Run:
+    """One run of one model on one input."""
+
+    def __init__(
+        self,
+        index: ModuleIndex,
+        request: Request,
+        journal: Journal,
+        *,
+        provenance: dict[str, str],
+        on_module: Callable[[str], object] | None,
+        on_found: Callable[[nn.Module], object],
+        cancelled: Callable[[], bool] | None,
+    ) -> None:
+        self.index = index
+        self.request = request
+        self.journal = journal
+        self.provenance = provenance
+        self.cancelled = cancelled
+        self.gradients = Gradients(journal, self.check_cancelled) if request.gradients else None
+        self.state = State(request, journal, self.gradients)
+        self.observer = Observer(
+            index, self.state, on_module=on_module, on_found=on_found, check_cancelled=self.check_cancelled
+        )
+        self.parameters = all_parameters(index)
+        self.used: set[str] = set()
+        self.stopped = ""
+        self.output: Any = None
+        self.target_value: float | None = None
+
+    def check_cancelled(self) -> None:
+        """Stop the run if it was asked to."""
+        if self.cancelled is not None and self.cancelled():
+            raise Cancelled("The run was stopped.")
+
+    def execute(self, inputs: Any, device: torch.device) -> ModelError | None:
+        """Run the model; return the error that it raised, if any, with what was recorded until then."""
+        try:
+            args, kwargs = own_inputs(inputs, device, differentiable=self.request.gradients)
+            self.state.starts_gradients = self._nothing_requires_grad(args, kwargs)
+            take_parameters(self.index, self.request, self.journal, self.gradients)
+            output = self._forward(args, kwargs)
+            if self.request.target is not None:
+                self._aim(self.request.target, output)
+        except Halt as halt:
+            return self._mistake(halt.mistake, halt.path)
+        except HookViewerError as mistake:
+            return self._mistake(mistake, "")
+        except Exception as error:
+            return self._failure(error)
+        return None
+
+    def _nothing_requires_grad(self, args: Any, kwargs: Any) -> bool:
+        tensors = (*self.parameters.values(), *(tensor for _, tensor in leaves((args, kwargs))))
+        return self.gradients is not None and not any(tensor.requires_grad for tensor in tensors)
+
+    def _forward(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self.observer.attach()
+        self.observer.phase = "forward"
+        try:
+            output = self.index.root(*args, **kwargs)
+        finally:
+            self.observer.phase = "idle"
+            self.state.overwrites.finish()
+        if self.gradients is not None:
+            self.gradients.settle_views()
+        self.output = self._copied(output)
+        return output
+
+    def _copied(self, output: Any) -> Any:
+        key = Key("", Kind.OUTPUT)
+
+        def copied(tensor: torch.Tensor) -> torch.Tensor:
+            kept = snapshot(key, tensor, Budget(sys.maxsize)).kept
+            return tensor.detach() if kept is None else kept
+
+        try:
+            return mapped(output, copied)
+        except Exception as error:  # an output class of the user that cannot be copied
+            self.journal.note(f"The output, a {type(output).__name__}, could not be copied: {error}")
+            return None
+
+    def _aim(self, target: Target, output: Any) -> None:
+        """Evaluate the target, and run the backward pass from it."""
+        number = number_of(self.state, target, output)
+        self.target_value = float(number.detach())
+        self.provenance["target"] = described(target, output)
+        if self.gradients is not None:
+            self._backward(self.gradients, number)
+
+    def _backward(self, gradients: Gradients, number: torch.Tensor) -> None:
+        self.observer.phase = "backward"
+        try:
+            used_grad = gradients.drive(number, list(self.parameters.values()))
+        finally:
+            self.observer.phase = "idle"
+        self._find_used(gradients)
+        if used_grad:
+            self._take_accumulated(gradients)
+
+    def _take_accumulated(self, gradients: Gradients) -> None:
+        """A re-entrant backward pass adds to a parameter's gradient in steps: only `.grad` holds the sum."""
+        for key in [key for key in gradients.watched if key.kind is Kind.PARAM_GRAD]:
+            value = self.parameters[joined(key.path, key.leaf)]
+            self.journal.records.pop(key, None)
+            if value.grad is not None:
+                self.journal.take(key, value.grad, before_edit=gradients.before.get(key))
+
+    def _find_used(self, gradients: Gradients) -> None:
+        """Note the modules that were not called but whose parameters are in the graph all the same."""
+        for path in self.index.modules:
+            if path not in self.state.calls.by_path:
+                own = [value for _, value in own_parameters(self.index, path) if value.requires_grad]
+                if any(get_gradient_edge(value).node in gradients.reached for value in own):
+                    self.used.add(path)
+
+    def close(self) -> None:
+        """Take every hook off and let go of the graph."""
+        self.observer.detach()
+        if self.gradients is not None:
+            self.gradients.close()
+        self.state.unit_value = None
+
+    def _mistake(self, mistake: HookViewerError, path: str) -> ModelError:
+        self.stopped = f"The run stopped: {mistake}"
+        return ModelError(str(mistake), path=path, recording=self.recording())
+
+    def _failure(self, error: Exception) -> ModelError:
+        seen = self.observer.failure
+        frame = seen[1] if seen is not None and seen[0] is error else None
+        path = frame.path if frame is not None else self._last_gradient()
+        self.stopped = f"The run stopped because {path or 'the model'} raised {type(error).__name__}."
+        failure = model_error(error, path, self.recording(), given=given_shapes(frame))
+        forget_frames(error)
+        if out_of_memory(error):
+            gc.collect()
+            if cuda_in_use():
+                torch.cuda.empty_cache()
+        return failure
+
+    def _last_gradient(self) -> str:
+        """Return the module whose gradient came last: as near as is known to where a backward pass fails."""
+        paths = [key.path for key in self.journal.records if key.kind is Kind.GRAD_OUTPUT]
+        return paths[-1] if paths else ""
+
+    def recording(self) -> Recording:
+        """Return what was recorded, with a reason for everything that is missing."""
+        self._tell_unused_edits()
+        absence = Absence(
+            self.index,
+            self.request,
+            self.state.calls,
+            said=self.journal.reasons,
+            used=self.used,
+            stopped=self.stopped,
+        )
+        return Recording(
+            self.journal.records,
+            absent=absence.reasons(self.journal.records),
+            never_called=absence.never_called(),
+            module_calls=self.state.calls.log(),
+            notes=tuple(self.journal.notes),
+            output=self.output,
+            target_value=self.target_value,
+            aliases=self.index.aliases,
+            provenance=self.provenance,
+        )
+
+    def _tell_unused_edits(self) -> None:
+        ran = self.state.met | (self.gradients.ran if self.gradients is not None else set())
+        for edit in self.request.edits:
+            if id(edit) not in ran:
+                self.journal.note(f"The edit {edit} did not run: nothing that it is for came by in this run.")
