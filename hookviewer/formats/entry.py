@@ -122,7 +122,15 @@ class Entry:
         if not maps.values.size:
             name = self.record.key.path or "The model"
             raise HookViewerError(f"{name} gave an empty tensor, there is nothing to draw: export it as npz.")
+        if maps.layout == "bars":
+            return _as_strip(maps)
         if self.channel is None:
             return maps
         chosen = slice(self.channel, self.channel + 1)
         return dataclasses.replace(maps, values=maps.values[chosen], titles=maps.titles[chosen])
+
+
+def _as_strip(bars: Maps) -> Maps:
+    """Return a vector as a strip high enough to be seen, about 24 times as wide as high."""
+    height = max(1, bars.values.shape[-1] // 24)
+    return dataclasses.replace(bars, values=bars.values.repeat(height, axis=1))

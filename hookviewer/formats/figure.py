@@ -1,0 +1,197 @@
+"""A wall of maps as a picture for a page: with its scale, its caption and its channel numbers."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hookviewer import render
+from hookviewer.formats.arrangement import PAGE_WIDTH, arrangement, size_of
+from hookviewer.formats.entry import Entry, Figure
+from hookviewer.formats.fonts import font
+from hookviewer.formats.lettering import broken, number
+from hookviewer.resources import resource
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from PIL.ImageDraw import ImageDraw
+
+Array = npt.NDArray[Any]
+Colour = tuple[int, int, int, int]
+
+# In points; a picture has `Figure.size` pixels a point, more where the wall is larger than the page.
+_MARGIN, _TOP, _GAP = 32, 28, 12
+_BAR_WIDTH, _BAR_HEIGHT, _BESIDE = 180, 8, 16
+_TEXT, _LINE = 11, 14
+_WIDEST = 640  # points; a wider wall makes its text larger instead
+
+
+def drawn(entry: Entry, figure: Figure) -> Image:
+    """Return the entry as an RGBA picture: the wall, below it the colour bar and the caption side by side."""
+    return _Page(entry, figure).picture()
+
+
+class _Page:
+    """One figure in the making; lengths are in pixels once multiplied by `unit`."""
+
+    def __init__(self, entry: Entry, figure: Figure) -> None:
+        self.entry, self.figure = entry, figure
+        self.maps = entry.maps()
+        self.colours = _page_colours(figure.page)
+        shape = self.maps.values.shape
+        self.columns, self.times = arrangement(shape, figure)
+        self.width, self.height = size_of(shape, figure)
+        self.unit = max(figure.size, self.width / _WIDEST)
+
+    def picture(self) -> Image:
+        from PIL import Image, ImageDraw
+
+        blocks = self._blocks()
+        content = self._content()
+        below = self._px(_GAP) + max((height for height, _ in blocks), default=0) if blocks else 0
+        size = (content + 2 * self._px(_MARGIN), self.height + below + 2 * self._px(_TOP))
+        page = Image.new("RGBA", size, self.colours["ground"])
+        wall = Image.fromarray(self._wall())
+        page.alpha_composite(wall, (self._px(_MARGIN), self._px(_TOP)))
+        draw = ImageDraw.Draw(page)
+        if self.figure.numbers:
+            self._number_tiles(draw)
+        for _, paint in blocks:
+            paint(page, draw, self._px(_TOP) + self.height + self._px(_GAP))
+        return page if self.figure.page == "clear" else page.convert("RGB")
+
+    def _content(self) -> int:
+        """Return the width between the margins: the wall's, unless that leaves too little for the caption."""
+        usual = self._px(PAGE_WIDTH)
+        return self.width if self.width > 0.85 * usual else usual
+
+    def _px(self, points: float) -> int:
+        return round(points * self.unit)
+
+    def _bar(self) -> int:
+        return min(self._px(_BAR_WIDTH), round(self._content() * 0.42))
+
+    def _wall(self) -> Array:
+        return render.wall_picture(
+            self.maps.values,
+            self.entry.levels,
+            self.entry.colormap,
+            self.columns,
+            2 * self.figure.size,
+            self.times,
+        )
+
+    def _blocks(self) -> list[tuple[int, Any]]:
+        """Return height and painter of what stands below the wall."""
+        blocks: list[tuple[int, Any]] = []
+        if self.figure.colour_bar:
+            blocks.append((self._px(_BAR_HEIGHT + 4 + _LINE * (2 if self._bad() else 1)), self._paint_bar))
+        if self.figure.caption and self.entry.caption.lines():
+            blocks.append((self._px(_LINE * len(self._caption())), self._paint_caption))
+        return blocks
+
+    def _paint_bar(self, page: Image, draw: ImageDraw, top: int) -> None:
+        from PIL import Image
+
+        left, width = self._px(_MARGIN), self._bar()
+        steps = np.arange(width) * 256 // width
+        ramp = np.broadcast_to(
+            render.colour_table(self.entry.colormap)[steps], (self._px(_BAR_HEIGHT), width, 4)
+        )
+        page.alpha_composite(Image.fromarray(np.ascontiguousarray(ramp)), (left, top))
+        low, high = self.entry.levels
+        below = top + self._px(_BAR_HEIGHT + 4)
+        mono, ink = font("mono", self._px(_TEXT)), self.colours["text_2"]
+        draw.text((left, below), number(low), fill=ink, font=mono)
+        if low != high:
+            draw.text((left + width, below), number(high), fill=ink, font=mono, anchor="ra")
+        if low < 0 < high:
+            self._paint_zero(draw, left + width * -low / (high - low), top)
+        if self._bad():
+            self._paint_bad(draw, left, below + self._px(_LINE))
+
+    def _paint_zero(self, draw: ImageDraw, place: float, top: int) -> None:
+        half = max(1, self._px(1)) / 2
+        ends = (top - self._px(2), top + self._px(_BAR_HEIGHT + 2))
+        draw.rectangle((place - half, ends[0], place + half, ends[1]), fill=self.colours["text"])
+        mono = font("mono", self._px(_TEXT))
+        low, high = (draw.textlength(number(level) + "0", font=mono) for level in self.entry.levels)
+        if low < place - self._px(_MARGIN) < self._bar() - high:
+            below = top + self._px(_BAR_HEIGHT + 4)
+            draw.text((place, below), "0", fill=self.colours["text_2"], font=mono, anchor="ma")
+
+    def _paint_bad(self, draw: ImageDraw, left: int, top: int) -> None:
+        swatch, mono = self._px(8), font("mono", self._px(_TEXT))
+        for name, colour, count in self._bad():
+            edge = top + self._px(3)
+            draw.rectangle((left, edge, left + swatch - 1, edge + swatch - 1), fill=(*colour, 255))
+            words = f"{name} {count}"
+            draw.text((left + swatch + self._px(4), top), words, fill=self.colours["text_2"], font=mono)
+            left += swatch + self._px(16) + round(draw.textlength(words, font=mono))
+
+    @functools.cached_property
+    def _counts(self) -> list[tuple[str, render.Colour, int]]:
+        values = self.maps.values
+        if values.dtype.kind != "f":
+            return []
+        found = (
+            ("NaN", render.NAN, np.isnan(values)),
+            ("inf", render.POS_INF, values == np.inf),
+            ("−inf", render.NEG_INF, values == -np.inf),
+        )
+        return [(name, colour, int(where.sum())) for name, colour, where in found]
+
+    def _bad(self) -> list[tuple[str, render.Colour, int]]:
+        return [entry for entry in self._counts if entry[2]]
+
+    def _caption_left(self) -> int:
+        bar = self._bar() + self._px(_BESIDE) if self.figure.colour_bar else 0
+        return self._px(_MARGIN) + bar
+
+    def _caption(self) -> list[tuple[str, str]]:
+        """Return (role, line) with long lines broken: nothing is cut off."""
+        width = self._content() - (self._caption_left() - self._px(_MARGIN))
+        title, *rest = self.entry.caption.lines()
+        lines = [("strong", title), *(("text", line) for line in rest)]
+        return [
+            (role, part) for role, line in lines for part in broken(line, font(role, self._px(_TEXT)), width)
+        ]
+
+    def _paint_caption(self, page: Image, draw: ImageDraw, top: int) -> None:
+        top -= self._px(2)
+        for role, line in self._caption():
+            ink = self.colours["text" if role == "strong" else "text_2"]
+            draw.text((self._caption_left(), top), line, fill=ink, font=font(role, self._px(_TEXT)))
+            top += self._px(_LINE)
+
+    def _number_tiles(self, draw: ImageDraw) -> None:
+        _, height, width = self.maps.values.shape
+        gutter, small = 2 * self.figure.size, font("mono", self._px(9))
+        first = self.entry.channel or 0
+        for index in range(len(self.maps.values)):
+            row, column = divmod(index, self.columns)
+            left = self._px(_MARGIN) + column * (width * self.times + gutter)
+            top = self._px(_TOP) + row * (height * self.times + gutter)
+            words = self.maps.titles[index] if self.maps.titles else str(first + index)
+            edge = draw.textlength(words, font=small) + self._px(6)
+            draw.rectangle((left, top, left + edge, top + self._px(12)), fill=(16, 18, 22, 255))
+            draw.text((left + self._px(3), top + self._px(1)), words, fill=(255, 255, 255, 255), font=small)
+
+
+@functools.cache
+def _page_colours(page: str) -> dict[str, Colour]:
+    theme = json.loads(resource("theme.json").read_text(encoding="utf-8"))
+    tokens = theme["dark" if page == "dark" else "light"]
+    ground = {"white": (255, 255, 255, 255), "dark": _colour(tokens["panel"]), "clear": (255, 255, 255, 0)}[
+        page
+    ]
+    return {"ground": ground, "text": _colour(tokens["text"]), "text_2": _colour(tokens["text_2"])}
+
+
+def _colour(code: str) -> Colour:
+    red, green, blue = (int(code[place : place + 2], 16) for place in (1, 3, 5))
+    return red, green, blue, 255

@@ -1,0 +1,29 @@
+"""Words and numbers in figures."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+def number(value: float) -> str:
+    """Return four significant digits with a true minus: `1.734`, `−0.021`, `3.1e−5`."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:.0f}".replace("-", "−")
+    size = abs(value)
+    if size < 1e-3 or size >= 1e5:
+        mantissa, exponent = f"{value:.1e}".split("e")
+        return f"{mantissa}e{int(exponent)}".replace("-", "−")
+    return (f"{value:.3f}" if size < 100 else f"{value:.1f}").replace("-", "−")
+
+
+def broken(line: str, face: Any, width: int) -> list[str]:
+    """Return a line in parts that fit; broken at spaces, inside a word only where that is too long."""
+    parts: list[str] = []
+    while line and face.getlength(line) > width:
+        fits = max(1, next(n for n in range(len(line), -1, -1) if face.getlength(line[:n]) <= width))
+        space = line.rfind(" ", 1, fits + 1)
+        cut = space if space > 0 else fits
+        parts.append(line[:cut].rstrip())
+        line = line[cut:].lstrip()
+    return [*parts, line] if line or not parts else parts
