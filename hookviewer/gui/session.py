@@ -60,6 +60,7 @@ class Session(QObject):
         self.auto = True
         self.running = False
         self._numbers = 0
+        self._lanes = 0
         self._pending: dict[int, Run] = {}
 
     # -- the model ---------------------------------------------------------------------------------------------
@@ -93,39 +94,64 @@ class Session(QObject):
 
     # -- inputs ------------------------------------------------------------------------------------------------
 
-    def open_inputs(self, specs: Sequence[Any]) -> None:
-        """Open inputs (specs, paths, tensors, pictures) for the present model on the model thread and list them."""
+    def open_inputs(self, specs: Sequence[Any], *, ticked: bool = True) -> None:
+        """Open inputs (specs, paths, tensors, pictures) for the present model and list them, ticked or not."""
 
         def work(job: Job) -> list[Input | Failure]:
             return [_open_one(spec, self.model) for spec in specs]
 
         def listed(found: list[Input | Failure]) -> None:
-            self.add_inputs([one for one in found if isinstance(one, Input)])
+            self.add_inputs([one for one in found if isinstance(one, Input)], ticked=ticked)
             for failure in found:
                 if isinstance(failure, Failure):
                     self._tell_failure("Not added.", failure)
 
+        self._lanes += 1  # a lane of its own: what was asked for before is still to come
         self.runner.submit(
-            "inputs",
+            f"inputs {self._lanes}",
             work,
             on_result=listed,
             on_failure=lambda failure: self._tell_failure("Nothing added.", failure),
         )
 
-    def add_inputs(self, inputs: Iterable[Input]) -> None:
-        """List opened inputs, ticked; with `auto` they are run."""
+    def add_inputs(self, inputs: Iterable[Input], *, ticked: bool = True) -> None:
+        """List opened inputs; with `auto`, ticked ones are run."""
         added = []
         for one in inputs:
             self._numbers += 1
-            added.append(InputItem(self._numbers, one))
+            added.append(InputItem(self._numbers, one, ticked))
         if not added:
             return
         self._set_inputs((*self.inputs, *added))
         for item in added:
-            for note in item.input.notes:
-                self.tell(Message("info", f"{item.input.name}: {note}"))
+            for note in item.input.notes:  # the tooltip has all of them
+                if note.startswith("Warning"):
+                    self.tell(Message("warn", f"{item.input.name}:", note))
+                elif "guess" in note:
+                    self.tell(Message("info", note))
         if self.auto:
             self.run_missing()
+
+    def prepare_inputs(self) -> None:
+        """Make the listed inputs anew for the present model, where a spec says how; the others stay."""
+        before = self.inputs
+        model = self.model
+
+        def work(job: Job) -> list[Input | Failure]:
+            return [_open_one(item.input.spec, model) if item.input.spec else item.input for item in before]
+
+        def made(found: list[Input | Failure]) -> None:
+            fresh = {
+                item.number: one
+                for item, one in zip(before, found, strict=True)
+                if isinstance(one, Input) and model is self.model
+            }
+            items = [dataclasses.replace(one, input=fresh.get(one.number, one.input)) for one in self.inputs]
+            self._set_inputs(tuple(items))
+            if self.auto:
+                self.run_missing()
+
+        self.runner.submit("prepare", work, on_result=made)
 
     def remove_input(self, number: int) -> None:
         """Take an input off the list; the message offers to put it back."""
