@@ -103,9 +103,11 @@ def resolve(
 
 
 def scale_of(choice: str, shown: Shown, filled: Sequence[Column] = ()) -> str:
-    """Return the scale in force: `auto` is robust for values and symmetric for signed gradients and products."""
+    """Return the scale in force: `auto` is robust for values, symmetric for signed ones, full for bars."""
     if choice != "auto":
         return choice
+    if filled and all(column.maps is not None and column.maps.layout != "maps" for column in filled):
+        return "full"  # bars and numbers are measured, not only seen: none is cut off
     return "symmetric" if shown in (Shown.GRADIENT, Shown.PRODUCT) else "robust"
 
 
@@ -226,8 +228,12 @@ def _difference(columns: Sequence[Column]) -> Column:
 
 @functools.lru_cache(maxsize=8)
 def _difference_maps(first: arrays.Maps, second: arrays.Maps) -> arrays.Maps:
-    with np.errstate(invalid="ignore"):
-        return dataclasses.replace(first, values=first.values - second.values)
+    one, other = (
+        maps.values if maps.values.dtype.kind in "fc" else maps.values.astype(np.float64)
+        for maps in (first, second)
+    )
+    with np.errstate(invalid="ignore", over="ignore"):
+        return dataclasses.replace(first, values=one - other)
 
 
 @functools.lru_cache(maxsize=8)
