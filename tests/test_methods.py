@@ -11,6 +11,7 @@ from hookviewer import methods
 from hookviewer.errors import HookViewerError
 from hookviewer.kinds import Key, Kind
 from hookviewer.recording import Record, Recording
+from hookviewer.targets import class_score
 
 OUTPUT = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [0.0, 5.0]]]])
 GRADIENT = torch.tensor([[[[4.0, 0.0], [0.0, 0.0]], [[-1.0, -1.0], [-1.0, -1.0]]]])
@@ -74,10 +75,6 @@ def test_grad_cam_agrees_with_captum(layer):
 
 
 def test_a_run_gives_the_attributions_of_every_layer_and_a_reason_for_the_rest():
-    hooks = pytest.importorskip("hookviewer.hooks")
-    assert hooks
-    from hookviewer.targets import class_score
-
     model, image = classifier(), torch.randn(1, 3, 15, 17)
     recording = methods.attribute(model, image, "grad_cam", ["0", "2", "5"], target=class_score(1))
     assert [key.path for key in recording] == ["0", "2"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hookviewer.errors import HookViewerError
 from hookviewer.formats.entry import Caption, Entry, Figure
+from hookviewer.formats.export import Manifest, Planned, export, planned
 from hookviewer.formats.format import RecordFormat, RecordingFormat
 from hookviewer.formats.whole_file import whole_file
 from hookviewer.recording import Recording
@@ -17,9 +18,13 @@ __all__ = [
     "Caption",
     "Entry",
     "Figure",
+    "Manifest",
+    "Planned",
     "RecordFormat",
     "RecordingFormat",
+    "export",
     "load",
+    "planned",
     "record_formats",
     "recording_formats",
     "save",

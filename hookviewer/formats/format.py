@@ -31,8 +31,12 @@ class RecordFormat(ABC):
     suffix: str
 
     @abstractmethod
+    def refusal(self, entry: Entry) -> str:
+        """Return why this entry cannot be written, or nothing."""
+
+    @abstractmethod
     def write(self, entry: Entry, path: Path, figure: Figure | None) -> None:
-        """Write the entry to `path`; raise `HookViewerError` where it has nothing to write."""
+        """Write the entry to `path`, over what is there."""
 
     @abstractmethod
     def estimate(self, entry: Entry, figure: Figure | None) -> int:

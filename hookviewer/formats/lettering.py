@@ -26,4 +26,4 @@ def broken(line: str, face: Any, width: int) -> list[str]:
         cut = space if space > 0 else fits
         parts.append(line[:cut].rstrip())
         line = line[cut:].lstrip()
-    return [*parts, line] if line or not parts else parts
+    return [*parts, line] if line else parts

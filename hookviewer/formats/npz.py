@@ -58,6 +58,10 @@ class Npz(RecordFormat):
     name = "npz"
     suffix = ".npz"
 
+    def refusal(self, entry: Entry) -> str:
+        """Return why there are no values, or nothing."""
+        return "" if entry.record.kept is not None else entry.record.missing or "Its values were not kept."
+
     def write(self, entry: Entry, path: Path, figure: Figure | None) -> None:
         """Write the whole array, whatever the figure shows of it (bfloat16 and fp8 as float32)."""
         values = entry.record.array()

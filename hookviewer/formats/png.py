@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hookviewer import render
+from hookviewer.errors import HookViewerError
 from hookviewer.formats.arrangement import size_of
 from hookviewer.formats.entry import Entry, Figure
 from hookviewer.formats.figure import drawn
@@ -23,6 +24,14 @@ class Png(RecordFormat):
 
     name = "png"
     suffix = ".png"
+
+    def refusal(self, entry: Entry) -> str:
+        """Return why there is nothing to draw, or nothing."""
+        try:
+            entry.maps()
+        except HookViewerError as error:
+            return str(error)
+        return ""
 
     def write(self, entry: Entry, path: Path, figure: Figure | None) -> None:
         """Write the picture: plain, one pixel a cell, or on a page as `figure` says."""

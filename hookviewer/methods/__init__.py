@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from hookviewer.errors import HookViewerError
+from hookviewer.hooks import capture
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key, Kind
 from hookviewer.methods.method import Method
@@ -38,11 +39,9 @@ def find_method(name: str) -> Method:
 def attribute(model: nn.Module, input: Any, method: str, paths: Iterable[str], *, target: Any) -> Recording:
     """Run `model` once on an `Input` or a tensor; return the attributions of every call of every layer.
 
-    `paths` are paths or patterns as in `HookPlan.of`. The records have `Kind.ATTRIBUTION`, the method's name as
-    leaf and the shape [N, 1, H, W]; a layer that the method does not suit is in `absent` with its reason.
+    `paths` are paths or patterns as in `HookPlan.of`. The records have `Kind.ATTRIBUTION`, the method's name
+    as leaf and the shape [N, 1, H, W]; a layer that the method does not suit is in `absent` with its reason.
     """
-    from hookviewer.hooks import capture
-
     chosen = find_method(method)
     patterns = (paths,) if isinstance(paths, str) else tuple(paths)
     plan = HookPlan.of(model, *patterns, kinds=chosen.kinds)
