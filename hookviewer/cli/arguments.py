@@ -104,6 +104,7 @@ def _capture(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", type=_formats, default=("png",), metavar="FORMAT,…", help=", ".join(FORMATS)
     )
+    parser.add_argument("--plain", action="store_true", help="pictures without caption and colour bar")
     parser.add_argument("--force", action="store_true", help="overwrite files that are there")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_command("capture", "write_capture"))

@@ -1,0 +1,153 @@
+"""`hookviewer capture`: what modules return, and their gradients, as pictures and arrays in files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from hookviewer.arrays import shared_levels
+from hookviewer.cli.targets import named_target
+from hookviewer.errors import HookViewerError, ModelError
+from hookviewer.formats import Caption, Entry, Figure, Manifest, export, recording_formats, save
+from hookviewer.hooks import capture
+from hookviewer.inputs import Input, open_input
+from hookviewer.kinds import GRADIENTS, Key
+from hookviewer.plan import HookPlan
+from hookviewer.recording import Record, Recording
+from hookviewer.sources import card, open_model
+
+
+def write_capture(chosen: argparse.Namespace) -> int:
+    """Run the model on every input and write what was recorded; print the names of the files.
+
+    When the model raises, what was recorded until then is written, and the error is told after that.
+    """
+    torch.manual_seed(0)  # a network without weights is the same one at every start
+    model = open_model(chosen.model, weights=chosen.weights, trust=chosen.trust)
+    plan = HookPlan.of(model, *chosen.layers, kinds=chosen.kinds)
+    inputs = [open_input(spec, model) for spec in chosen.inputs]
+    place = _checked_place(Path(chosen.out), len(inputs))
+    recordings, failure = _run(chosen, model, plan, inputs)
+    if place.suffix.lower() in recording_formats():
+        written: Any = _save(recordings, place, force=chosen.force)
+    else:
+        written = _export(chosen, model, inputs, recordings)
+    _tell(written, inputs, recordings, as_json=chosen.json)
+    if failure is not None:
+        raise failure
+    return 0
+
+
+def _checked_place(place: Path, inputs: int) -> Path:
+    if place.suffix.lower() in recording_formats() and inputs > 1:
+        raise HookViewerError(f"{place} holds the run of one input: name a folder for {inputs} inputs.")
+    return place
+
+
+def _run(
+    chosen: argparse.Namespace, model: nn.Module, plan: HookPlan, inputs: Sequence[Input]
+) -> tuple[list[Recording], ModelError | None]:
+    """Return the recordings, the last one unfinished where the model raised, and that error."""
+    target = named_target(chosen.target, card(model))
+    recordings: list[Recording] = []
+    for given in inputs:
+        try:
+            run = capture(
+                model,
+                given.args,
+                plan,
+                kwargs=given.kwargs,
+                target=target,
+                mode=chosen.mode,
+                seed=chosen.seed,
+                device=chosen.device,
+            )
+        except ModelError as error:
+            return [*recordings, error.recording], error
+        recordings.append(run)
+    return recordings, None
+
+
+def _save(recordings: Sequence[Recording], place: Path, *, force: bool) -> Mapping[str, Any]:
+    return {"file": str(save(recordings[0], place, overwrite=force))}
+
+
+def _export(
+    chosen: argparse.Namespace, model: nn.Module, inputs: Sequence[Input], recordings: Sequence[Recording]
+) -> Mapping[str, Any]:
+    entries = _entries(card(model).name, chosen.target or "", inputs, recordings)
+    if not entries:
+        raise HookViewerError(f"Nothing was recorded, so nothing was written: {_first_reason(recordings)}")
+    figure = None if chosen.plain else Figure()
+    manifest: Manifest = export(
+        entries, chosen.out, formats=chosen.format, figure=figure, overwrite=chosen.force
+    )
+    files = {str(manifest.folder / name): dict(identity) for name, identity in manifest.files.items()}
+    return {"files": files, "left_out": dict(manifest.left_out), "manifest": str(manifest.path)}
+
+
+def _first_reason(recordings: Sequence[Recording]) -> str:
+    reasons = [reason for run in recordings for reason in run.absent.values()]
+    return reasons[0] if reasons else "the plan is empty."
+
+
+def _entries(
+    model: str, target: str, inputs: Sequence[Input], recordings: Sequence[Recording]
+) -> list[Entry]:
+    """Return one entry for each record; the same tensor has one scale over all inputs."""
+    levels = {key: _levels(key, recordings) for run in recordings for key in run}
+    scale = "one scale for all inputs" if len(recordings) > 1 else ""
+    entries = []
+    for given, run in zip(inputs, recordings, strict=False):
+        for key, record in run.items():
+            calls = max(len(run.calls(key.path)), 1)
+            caption = Caption.of(
+                record, model=model, calls=calls, input=given.name, target=target, scale=scale
+            )
+            colormap = "ember" if key.kind in GRADIENTS else "magma"
+            entries.append(Entry(record, caption, levels[key], colormap))
+    return entries
+
+
+def _levels(key: Key, recordings: Sequence[Recording]) -> tuple[float, float]:
+    records: list[Record] = [run[key] for run in recordings if key in run]
+    kept = [record.array() for record in records if record.kept is not None]
+    return shared_levels(kept, "symmetric" if key.kind in GRADIENTS else "robust")
+
+
+def _tell(
+    written: Mapping[str, Any], inputs: Sequence[Input], recordings: Sequence[Recording], *, as_json: bool
+) -> None:
+    runs = [
+        {
+            "input": given.name,
+            "notes": [*given.notes, *run.notes],
+            "target_value": run.target_value,
+            "absent": [{**key._asdict(), "reason": reason} for key, reason in run.absent.items()],
+        }
+        for given, run in zip(inputs, recordings, strict=False)
+    ]
+    if as_json:
+        print(json.dumps({**written, "runs": runs}, indent=1))
+        return
+    print("\n".join(_lines(written, runs)))
+
+
+def _lines(written: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = [f"{run['input']}: {note}" for run in runs for note in run["notes"]]
+    lines += [
+        f"{run['input']}: no {one['kind']} of {one['path'] or 'the model'}: {one['reason']}"
+        for run in runs
+        for one in run["absent"]
+    ]
+    lines += [
+        f"{Path(name).name} was not written: {why}" for name, why in written.get("left_out", {}).items()
+    ]
+    lines += list(written.get("files", ()))
+    return [*lines, written.get("manifest") or written["file"]]
