@@ -31,7 +31,9 @@ def _run(value: torch.Tensor, gradient: torch.Tensor | None = None, **changes: A
 
 
 def _items(count: int) -> tuple[InputItem, ...]:
-    return tuple(InputItem(number, Input(f"input{number}", (torch.zeros(1),))) for number in range(1, count + 1))
+    return tuple(
+        InputItem(number, Input(f"input{number}", (torch.zeros(1),))) for number in range(1, count + 1)
+    )
 
 
 ONE = torch.arange(12.0).reshape(1, 3, 2, 2)

@@ -27,7 +27,8 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class Column:
     """One column of the wall; `maps` is None where there is nothing to show, and `reason` says why.
 
-    `number` is the input's number, None for the difference. `maps.values` is `[C, H, W]` float32 in channel order.
+    `number` is the input's number, None for the difference. `maps.values` is `[C, H, W]`, float32,
+    in channel order.
     """
 
     letter: str
@@ -44,8 +45,8 @@ class Column:
 class WallState:
     """All columns on one scale. `order` holds the channels in the order of their tiles.
 
-    `levels` and `colormap` hold for the inputs' columns, `difference_levels` for the difference. `scale` is the
-    scale in force in words ("layer, 0.5 to 99.5 %").
+    `levels` and `colormap` hold for the inputs' columns, `difference_levels` for the difference. `scale` is
+    the scale in force in words ("layer, 0.5 to 99.5 %").
     """
 
     path: str

@@ -21,7 +21,7 @@ REPORTS_PER_SECOND = 30
 
 
 class Failure(NamedTuple):
-    """Why a job ended without a result: one sentence, and the traceback of a bug (empty for a user's mistake)."""
+    """Why a job ended without a result: one sentence, and a bug's traceback (empty for a mistake)."""
 
     sentence: str
     report: str

@@ -62,7 +62,7 @@ def run_inputs(
     class_names: Sequence[str],
     calls_expected: int | None,
 ) -> bool:
-    """Run the model on each input in turn and report a `(number, Run)` for each; return whether it was stopped."""
+    """Run the model on each input in turn, report a `(number, Run)` each; return whether it was stopped."""
     for position, item in enumerate(items, 1):
         reporter = _Reporter(job, item, calls_expected, position, len(items))
         run = record_input(job, reporter, model, item.input, plan, settings, class_names)
@@ -126,7 +126,7 @@ def _summaries(records: Iterable[Record]) -> Iterable[tuple[Key, arrays.Statisti
 
 
 def guesses(output: Any, class_names: Sequence[str], count: int = 5) -> tuple[Guess, ...]:
-    """Return the `count` most probable classes of an output `[1, C]` (the softmax of logits), else nothing."""
+    """Return the `count` likeliest classes of an output `[1, C]` (the softmax of logits), else nothing."""
     found = [tensor for _, tensor in leaves(output)]
     if not found or found[0].ndim != 2 or found[0].shape[1] < 2 or not found[0].is_floating_point():
         return ()

@@ -1,4 +1,4 @@
-"""The state of the window: the model, the inputs, the plan, the runs, the selection. Widgets show it and ask it.
+"""The state of the window: model, inputs, plan, runs, selection. Widgets show it and ask it.
 
 Every value is frozen and replaced as a whole; a setter emits its signal only on a real change.
 """
@@ -15,8 +15,9 @@ from PySide6.QtCore import QObject, Signal
 
 from hookviewer import modules, sources
 from hookviewer.errors import HookViewerError
-from hookviewer.gui.running import Arrived, run_inputs
+from hookviewer.gui import runs
 from hookviewer.gui.runner import Failure, Job, Runner
+from hookviewer.gui.running import Arrived, run_inputs
 from hookviewer.gui.state import InputItem, Look, Message, Pointed, Run, RunError, Selection, Settings, Shown
 from hookviewer.inputs import Input, open_input
 from hookviewer.kinds import Kind
@@ -63,7 +64,7 @@ class Session(QObject):
         self._lanes = 0
         self._pending: dict[int, Run] = {}
 
-    # -- the model ---------------------------------------------------------------------------------------------
+    # -- the model -------------------------------------------------------------------------------------------
 
     def open_model(self, spec: str, *, weights: str | None = None, trust: bool = False) -> None:
         """Open a model on the model thread; `model_changed` or an error message follows."""
@@ -92,10 +93,10 @@ class Session(QObject):
         for signal in (self.model_changed, self.plan_changed, self.selection_changed, self.look_changed):
             signal.emit()
 
-    # -- inputs ------------------------------------------------------------------------------------------------
+    # -- inputs ----------------------------------------------------------------------------------------------
 
     def open_inputs(self, specs: Sequence[Any], *, ticked: bool = True) -> None:
-        """Open inputs (specs, paths, tensors, pictures) for the present model and list them, ticked or not."""
+        """Open inputs (specs, paths, tensors, pictures) for the present model and list them."""
 
         def work(job: Job) -> list[Input | Failure]:
             return [_open_one(spec, self.model) for spec in specs]
@@ -155,12 +156,12 @@ class Session(QObject):
 
     def remove_input(self, number: int) -> None:
         """Take an input off the list; the message offers to put it back."""
-        before, runs = self.inputs, self.runs
+        before, made = self.inputs, self.runs
         name = self.item(number).input.name
 
         def undo() -> None:
             self._set_inputs(before)
-            self._set_runs(runs)
+            self._set_runs(made)
 
         self._set_inputs(tuple(item for item in self.inputs if item.number != number))
         self._set_runs({key: run for key, run in self.runs.items() if key != number})
@@ -194,7 +195,7 @@ class Session(QObject):
                 return one
         return self.inputs[0] if self.inputs else None
 
-    # -- plan, settings, selection, look -----------------------------------------------------------------------
+    # -- plan, settings, selection, look ---------------------------------------------------------------------
 
     def set_plan(self, plan: HookPlan) -> None:
         """Replace the plan; with `auto`, layers that were not recorded yet are recorded."""
@@ -258,18 +259,21 @@ class Session(QObject):
             self.pointed = pointed
             self.pointed_changed.emit()
 
-    # -- runs --------------------------------------------------------------------------------------------------
+    # -- runs ------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
         """Run the model on all ticked inputs with the whole plan."""
         self._start([*self.ticked_inputs], self.wanted_paths, fresh=True)
 
     def run_missing(self) -> None:
-        """Record what is wanted and not recorded yet, on the inputs that lack it; nothing when all is there."""
+        """Record what is wanted and not recorded yet, on the inputs that lack it."""
         if self.model is None:
             return
         wanted = self.wanted_paths
-        lacking = {item.number: wanted - self._recorded_paths(item.number) for item in self.ticked_inputs}
+        lacking = {
+            item.number: wanted - runs.dealt_with(self.runs.get(item.number), self.settings, wanted)
+            for item in self.ticked_inputs
+        }
         items = [item for item in self.ticked_inputs if lacking[item.number]]
         if items:
             self._start(items, frozenset().union(*lacking.values()), fresh=False)
@@ -313,12 +317,9 @@ class Session(QObject):
         kinds = self.plan.kinds if settings.target.rule != "none" else self.plan.kinds - {Kind.GRAD_OUTPUT}
         plan = HookPlan(paths, kinds)
         names = (self.card.class_names if self.card else None) or ()
-        expected = self._calls_expected()
-        self._pending = {
-            item.number: self.runs[item.number] for item in items if not fresh and self._fits(item.number)
-        }
-        if fresh:
-            self._pending = {}
+        expected = runs.calls_expected(self.runs.values())
+        kept = {} if fresh else {item.number: self.runs.get(item.number) for item in items}
+        self._pending = {number: run for number, run in kept.items() if run and runs.fits(run, settings)}
         self._begin_run()
 
         def work(job: Job) -> bool:
@@ -349,32 +350,14 @@ class Session(QObject):
             self.run_progressed.emit(report.progress)
             return
         number, run = report
-        self._store(number, self._joined(number, run))
+        self._store(number, runs.joined(self._pending.pop(number, None), run))
         if run.error is not None:
             self._tell_run_error(number, run.error)
 
     def _grow(self, arrived: Arrived) -> None:
         number = arrived.progress.input
-        settings = self.settings
-        before = self._pending.get(number)
-        recording = before.recording if before else Recording({})
-        grown = recording.merged(
-            dataclasses.replace(recording, records={record.key: record for record in arrived.records})
-        )
-        run = dataclasses.replace(before or Run(grown, settings), recording=grown)
-        self._pending[number] = run
+        run = self._pending[number] = runs.grown(self._pending.get(number), arrived, self.settings)
         self._store(number, run)
-
-    def _joined(self, number: int, run: Run) -> Run:
-        before = self._pending.pop(number, None)
-        if before is None or before.settings != run.settings:
-            return run
-        return dataclasses.replace(
-            run,
-            recording=before.recording.merged(run.recording),
-            guesses=run.guesses or before.guesses,
-            summaries={**before.summaries, **run.summaries},
-        )
 
     def _on_run_done(self, stopped: bool) -> None:
         if stopped:
@@ -389,35 +372,14 @@ class Session(QObject):
     def _store(self, number: int, run: Run) -> None:
         self._set_runs({**self.runs, number: run})
 
-    def _set_runs(self, runs: Mapping[int, Run]) -> None:
-        self.runs = MappingProxyType(dict(runs))
+    def _set_runs(self, made: Mapping[int, Run]) -> None:
+        self.runs = MappingProxyType(dict(made))
         self.runs_changed.emit()
 
     def _set_inputs(self, inputs: tuple[InputItem, ...]) -> None:
         if inputs != self.inputs:
             self.inputs = inputs
             self.inputs_changed.emit()
-
-    def _fits(self, number: int) -> bool:
-        run = self.runs.get(number)
-        return run is not None and run.settings == self.settings and run.error is None and not run.stopped
-
-    def _recorded_paths(self, number: int) -> frozenset[str]:
-        """Return the paths that a run with the present settings has dealt with, recorded or absent with a reason."""
-        run = self.runs.get(number)
-        if run is None or run.settings != self.settings:
-            return frozenset()
-        if run.error is not None:
-            return self.wanted_paths  # running again by itself would fail again
-        canonical = {key.path for key in run.recording} | {key.path for key in run.recording.absent}
-        aliases = {second for second, first in run.recording.aliases.items() if first in canonical}
-        return frozenset(canonical | aliases)
-
-    def _calls_expected(self) -> int | None:
-        for run in self.runs.values():
-            if run.error is None and run.recording.module_calls:
-                return sum(len(calls) for calls in run.recording.module_calls.values())
-        return None
 
     def _tell_run_error(self, number: int, error: RunError) -> None:
         name = self.item(number).input.name

@@ -44,9 +44,9 @@ class InputItem:
 
 @dataclasses.dataclass(frozen=True)
 class TargetChoice:
-    """The target chosen in the run bar: `top`, `class` (with `index`), `sum`, or `none` for no backward pass.
+    """The target chosen in the run bar: `top`, `class` (with `index`), `sum`, or `none` (no backward).
 
-    `leaf` is the output's tensor that it is taken of; None is the first one that holds floating point numbers.
+    `leaf` is the output's tensor that it is taken of; None is the first one with floating point numbers.
     """
 
     rule: str = "top"
@@ -125,7 +125,7 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """What is looked at: a module, which of its tensors, one channel, one cell (row, column) and one input."""
+    """What is looked at: a module, which tensor of it, a channel, a cell (row, column) and an input."""
 
     path: str = ""
     shown: Shown = Shown.OUTPUT
@@ -158,7 +158,7 @@ class Look:
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """Where a run is: which input, which module, and the share done (0 to 1; None when it cannot be known)."""
+    """Where a run is: which input, which module, how many of its module calls are done."""
 
     input: int
     path: str

@@ -1,0 +1,54 @@
+"""How runs grow, join and answer what is still to be recorded. Pure functions over frozen values."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from hookviewer.gui.running import Arrived
+from hookviewer.gui.state import Run, Settings
+from hookviewer.recording import Recording
+
+
+def fits(run: Run | None, settings: Settings) -> bool:
+    """Return whether further records made with `settings` belong to this run."""
+    return run is not None and run.settings == settings and run.error is None and not run.stopped
+
+
+def grown(before: Run | None, arrived: Arrived, settings: Settings) -> Run:
+    """Return the run with the records that have just arrived."""
+    recording = before.recording if before else Recording({})
+    new = dataclasses.replace(recording, records={record.key: record for record in arrived.records})
+    recording = recording.merged(new)
+    return dataclasses.replace(before or Run(recording, settings), recording=recording)
+
+
+def joined(before: Run | None, run: Run) -> Run:
+    """Return a finished run together with what was recorded before with the same settings."""
+    if before is None or before.settings != run.settings:
+        return run
+    return dataclasses.replace(
+        run,
+        recording=before.recording.merged(run.recording),
+        guesses=run.guesses or before.guesses,
+        summaries={**before.summaries, **run.summaries},
+    )
+
+
+def dealt_with(run: Run | None, settings: Settings, wanted: frozenset[str]) -> frozenset[str]:
+    """Return the paths that need no run with `settings`: recorded, or absent with a reason."""
+    if run is None or run.settings != settings:
+        return frozenset()
+    if run.error is not None:
+        return wanted  # running again by itself would fail again
+    canonical = {key.path for key in run.recording} | {key.path for key in run.recording.absent}
+    aliases = {second for second, first in run.recording.aliases.items() if first in canonical}
+    return frozenset(canonical | aliases)
+
+
+def calls_expected(runs: Iterable[Run]) -> int | None:
+    """Return how many module calls a run makes, as told by one that ended well."""
+    for run in runs:
+        if run.error is None and not run.stopped and run.recording.module_calls:
+            return sum(len(calls) for calls in run.recording.module_calls.values())
+    return None
