@@ -12,7 +12,7 @@ from PIL import Image
 
 from hookviewer import arrays, formats, render
 from hookviewer.errors import HookViewerError
-from hookviewer.formats import Caption, Entry, Figure
+from hookviewer.formats import Caption, Entry, Figure, fonts
 from hookviewer.formats.figure import drawn
 from hookviewer.formats.lettering import broken, number
 from hookviewer.formats.png import picture
@@ -145,6 +145,17 @@ def test_a_caption_names_everything_once():
 )
 def test_numbers_have_four_digits_and_a_true_minus(value, words):
     assert number(value) == words
+
+
+def test_signs_that_the_last_font_lacks_are_spelled_otherwise(monkeypatch):
+    monkeypatch.setattr(fonts, "FILES", dict.fromkeys(fonts.FILES, ()))
+    fonts.font.cache_clear()
+    try:
+        face = fonts.font("text", 11)
+        assert fonts.spelled("−1.5, 3×4", face) == "-1.5, 3x4"
+        assert drawn(entry(MAPS), Figure(numbers=True)).size > (0, 0)
+    finally:
+        fonts.font.cache_clear()
 
 
 class Fixed:

@@ -7,6 +7,7 @@ from typing import Any
 
 from hookviewer.arrays import Maps, as_maps
 from hookviewer.errors import HookViewerError
+from hookviewer.kinds import Kind
 from hookviewer.recording import Record
 
 PAGES = ("white", "dark", "clear")
@@ -42,7 +43,9 @@ class Caption:
     ) -> Caption:
         """Return the caption of a record; `calls` is how often its module was called."""
         key, dtype = record.key, str(record.dtype).removeprefix("torch.")
-        kind = f"{key.kind.replace('_', ' ')} {key.leaf}".strip()
+        kind = (
+            key.leaf if key.kind is Kind.ATTRIBUTION else f"{key.kind.replace('_', ' ')} {key.leaf}".strip()
+        )
         shape = "×".join(map(str, record.shape)) or "one number"
         call = f"{key.call + 1} of {calls}"
         return cls(model, key.path or "the model", kind, shape, dtype, call, input, target, scale)

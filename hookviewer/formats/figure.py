@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hookviewer import render
 from hookviewer.formats.arrangement import PAGE_WIDTH, arrangement, size_of
 from hookviewer.formats.entry import Entry, Figure
-from hookviewer.formats.fonts import font
+from hookviewer.formats.fonts import font, spelled
 from hookviewer.formats.lettering import broken, number
 from hookviewer.resources import resource
 
@@ -106,9 +106,9 @@ class _Page:
         low, high = self.entry.levels
         below = top + self._px(_BAR_HEIGHT + 4)
         mono, ink = font("mono", self._px(_TEXT)), self.colours["text_2"]
-        draw.text((left, below), number(low), fill=ink, font=mono)
+        draw.text((left, below), spelled(number(low), mono), fill=ink, font=mono)
         if low != high:
-            draw.text((left + width, below), number(high), fill=ink, font=mono, anchor="ra")
+            draw.text((left + width, below), spelled(number(high), mono), fill=ink, font=mono, anchor="ra")
         if low < 0 < high:
             self._paint_zero(draw, left + width * -low / (high - low), top)
         if self._bad():
@@ -129,7 +129,7 @@ class _Page:
         for name, colour, count in self._bad():
             edge = top + self._px(3)
             draw.rectangle((left, edge, left + swatch - 1, edge + swatch - 1), fill=(*colour, 255))
-            words = f"{name} {count}"
+            words = spelled(f"{name} {count}", mono)
             draw.text((left + swatch + self._px(4), top), words, fill=self.colours["text_2"], font=mono)
             left += swatch + self._px(16) + round(draw.textlength(words, font=mono))
 
@@ -165,7 +165,8 @@ class _Page:
         top -= self._px(2)
         for role, line in self._caption():
             ink = self.colours["text" if role == "strong" else "text_2"]
-            draw.text((self._caption_left(), top), line, fill=ink, font=font(role, self._px(_TEXT)))
+            face = font(role, self._px(_TEXT))
+            draw.text((self._caption_left(), top), spelled(line, face), fill=ink, font=face)
             top += self._px(_LINE)
 
     def _number_tiles(self, draw: ImageDraw) -> None:

@@ -34,6 +34,9 @@ FILES = {
 }
 
 
+_SPARE = str.maketrans({"×": "x", "−": "-", "…": "..."})  # signs that Pillow's own font lacks
+
+
 @functools.lru_cache(maxsize=64)
 def font(role: str, size: float) -> FreeTypeFont | ImageFont:
     """Return the font for `text`, `strong` or `mono` at `size` pixels, Pillow's own where there is none."""
@@ -45,3 +48,9 @@ def font(role: str, size: float) -> FreeTypeFont | ImageFont:
         except OSError:
             continue  # not installed: the next one
     return ImageFont.load_default(size)
+
+
+def spelled(words: str, face: FreeTypeFont | ImageFont) -> str:
+    """Return `words` in signs that the font has: Pillow's own has neither × nor a true minus."""
+    name = face.getname()[0] if hasattr(face, "getname") else None
+    return words.translate(_SPARE) if name in (None, "Aileron") else words
