@@ -1,0 +1,35 @@
+"""Virtual methods that may not raise: an exception inside Qt's paint or event code ends the whole process."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, cast
+
+_log = logging.getLogger(__name__)
+
+Arguments = ParamSpec("Arguments")
+
+
+def guarded(
+    method: Callable[Concatenate[Any, Arguments], None],
+) -> Callable[Concatenate[Any, Arguments], None]:
+    """Return the method with its exceptions written to the log, each kind once per object."""
+
+    @functools.wraps(method)
+    def run(self: Any, *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        try:
+            method(self, *args, **kwargs)
+        except Exception as error:
+            _tell_once(self, method.__qualname__, error)
+
+    return cast(Callable[Concatenate[Any, Arguments], None], run)
+
+
+def _tell_once(owner: object, where: str, error: Exception) -> None:
+    told: set[str] = owner.__dict__.setdefault("_guard_told", set())
+    what = f"{where}: {type(error).__name__}"
+    if what not in told:
+        told.add(what)
+        _log.error("%s failed", where, exc_info=error)

@@ -1,0 +1,78 @@
+"""The line over a column: whose record it is, and its numbers as far as they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QFrame, QLabel, QLayout, QSizePolicy, QWidget
+
+from hookviewer.gui import thumbnails
+from hookviewer.gui.columns import Column
+from hookviewer.gui.giving_way import Elided
+from hookviewer.gui.parts import icon_label, label, row
+from hookviewer.gui.state import InputItem
+from hookviewer.gui.theme import SEMIBOLD, keeper, scaled, theme
+
+HEIGHT = 34
+PICTURE = (36, 24)
+
+
+class ColumnHead(QFrame):
+    """Letter, thumbnail, dot, name and top class at the left; the numbers at the right."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFixedHeight(scaled(HEIGHT))
+        self.letter = label("", "", 11, weight=SEMIBOLD)
+        self.letter.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.letter.setFixedSize(scaled(18), scaled(18))
+        self.picture = QLabel()
+        self.dot = QLabel()
+        self.dot.setFixedSize(8, 8)
+        self.sign = icon_label("diff", "text_2")
+        self.title = label("", "strong")
+        self.top = Elided(role="second", size=12)
+        self.numbers = Elided(role="second", size=11, mono=True)
+        self.numbers.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        parts = (self.letter, self.picture, self.sign, self.dot, self.title, self.top, self.numbers)
+        layout = row(*parts, spacing=7, margins=(2, 0, 2, 0))
+        self.top.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        layout.setStretch(6, 1)
+        layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
+        self.setLayout(layout)
+        self.setMinimumWidth(1)
+        self._shown: tuple[Column, InputItem | None] | None = None
+        keeper().changed.connect(self._recolour)
+
+    def show_column(self, column: Column, item: InputItem | None, numbers: Sequence[str]) -> None:
+        """Show whose record the column holds; `numbers` from the longest version to the shortest."""
+        before = self._shown
+        self._shown = (column, item)
+        self.letter.setVisible(bool(column.letter) and column.number is not None)
+        self.letter.setText(column.letter)
+        self.sign.setVisible(column.number is None)
+        self.dot.setVisible(column.number is not None and not column.letter)
+        self.title.setText(column.title)
+        self.title.setToolTip(column.title)
+        self.top.say(column.top)
+        self.top.setVisible(bool(column.top))
+        self.numbers.say(*(numbers or ("",)))
+        if before is None or before[1] is not item:
+            self._show_picture(item)
+        self._recolour()
+
+    def _show_picture(self, item: InputItem | None) -> None:
+        picture = thumbnails.picture_of(item.input) if item is not None else None
+        self.picture.setVisible(picture is not None)
+        if picture is not None:
+            self.picture.setPixmap(thumbnails.thumbnail(picture, *PICTURE, radius=3))
+
+    def _recolour(self) -> None:
+        if self._shown is None or self._shown[0].number is None:
+            return
+        colour: QColor = theme().input(self._shown[0].number)
+        ground = theme().tint(colour, 0.22)
+        self.letter.setStyleSheet(f"background: {ground.name()}; color: {colour.name()}; border-radius: 4px;")
+        self.dot.setStyleSheet(f"background: {colour.name()}; border-radius: 4px;")

@@ -1,0 +1,186 @@
+"""The second row of the wall: which tensor, sorting, scale and colours, the difference."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from hookviewer.gui import parts
+from hookviewer.gui.choices import Choice
+from hookviewer.gui.columns import WallState
+from hookviewer.gui.giving_way import Step, Yielding, hidden
+from hookviewer.gui.icons import set_icon
+from hookviewer.gui.numbers import number
+from hookviewer.gui.session import Session
+from hookviewer.gui.state import Shown
+from hookviewer.gui.theme import font, scaled
+from hookviewer.gui.wall import words
+from hookviewer.gui.wall.ramp import Ramp, RampChoice
+
+HEIGHT = 36
+
+
+class KindSwitch(parts.Segmented):
+    """The control `kind`: output, gradient, product or Grad-CAM."""
+
+    def __init__(self) -> None:
+        super().__init__(tuple(words.KINDS.values()))
+        self.setObjectName("kind")
+        self.setAccessibleName("Which tensor is shown")
+        for button, shown in zip(self.buttons, words.KINDS, strict=True):
+            button.setObjectName(words.KINDS[shown])
+            button.setAccessibleName(words.KINDS[shown])
+            button.setToolTip(words.KIND_TIPS[shown])
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+    def currentText(self) -> str:
+        """Return the word of the chosen segment."""
+        return self.buttons[self.index].text()
+
+    def setCurrentText(self, text: str) -> None:
+        """Choose a segment by its word, as a click does."""
+        for button in self.buttons:
+            if button.text().lower() == text.lower().replace("_", "-"):
+                button.click()
+
+
+class WordChoice(Choice):
+    """A combo box that says what it chooses before its choice, where there is room."""
+
+    # Qt asks for the text while the base class is still being made
+    _icon, _short = "", False
+    _said: tuple[str, str] | None = None
+
+    def __init__(self, name: str, tip: str, items: dict[str, str]) -> None:
+        super().__init__(name, "", tip)
+        for key, text in items.items():
+            self.addItem(text, key)
+
+    def say(self, long: str, short: str) -> None:
+        """Show these words, long or short, whatever the item is called."""
+        if self._said != (long, short):
+            self._said = (long, short)
+            self.updateGeometry()
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width() + 14, self.height())
+
+    def shown_text(self) -> str:
+        if self._said is None:
+            return self.currentText()
+        return self._said[1 if self._short else 0]
+
+
+class Controls(Yielding):
+    """Everything that changes how the wall looks; what has no room is shortened first, then hidden."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        self._session = session
+        self.kind = KindSwitch()
+        self.sort = WordChoice("sort", "Sort the channels  S", words.SORTS)
+        self.scale = WordChoice("scale", "Scale", words.SCALES)
+        self.colormap = RampChoice()
+        self.low = parts.label("", "second", 11, mono=True)
+        self.high = parts.label("", "second", 11, mono=True)
+        self.low.setObjectName("scale_low")
+        self.high.setObjectName("scale_high")
+        self.difference = _toggle("Difference", "diff", "A − B as a last column  D")
+        self.difference_ramp = Ramp()
+        ramp = parts.row(self.low, self.colormap, self.high, spacing=3)
+        items = (self.kind, self.sort, self.scale, 2, ramp, None, self.difference_ramp, self.difference)
+        super().__init__(parts.row(*items, spacing=6, margins=(10, 0, 10, 8)), self._steps(), parent)
+        self.setFixedHeight(scaled(HEIGHT))
+        for place, tip in enumerate(words.SCALE_TIPS.values()):
+            self.scale.setItemData(place, tip, Qt.ItemDataRole.ToolTipRole)
+        self._connect()
+
+    def show_state(self, wall: WallState, inputs: int) -> None:
+        """Show what is in force."""
+        look = self._session.look
+        self.kind.choose(list(Shown).index(wall.shown))
+        _choose(self.sort, look.sort)
+        _choose(self.scale, look.scale)
+        _choose(self.colormap, look.colormap)
+        self.sort.say(f"Sort: {look.sort}", look.sort)
+        self.scale.say(*words.scale_words(wall))
+        self.colormap.show_scale(wall.colormap, wall.levels)
+        self.low.setText(number(wall.levels[0]))
+        self.high.setText(number(wall.levels[1]))
+        self.difference.setChecked(look.difference)
+        self.difference.setEnabled(inputs > 1)
+        self.difference.setToolTip(
+            "A − B as a last column  D" if inputs > 1 else "Tick a second input to see a difference."
+        )
+        shown = wall.difference_levels
+        self._has_difference = shown is not None
+        if shown is not None:
+            self.difference_ramp.show_scale(difference_colormap(wall), shown)
+        self._has_colours = not wall.filled or any(
+            column.maps is not None and column.maps.layout == "maps" for column in wall.filled
+        )
+        for widget in (self.low, self.colormap, self.high):
+            widget.setVisible(self._has_colours)
+        self.fit()
+
+    _has_difference = False
+    _has_colours = True
+
+    def _steps(self) -> list[Step]:
+        return [
+            (lambda: self.difference_ramp.setVisible(self._has_difference), lambda: None),
+            (
+                lambda: self.difference.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon),
+                lambda: self.difference.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly),
+            ),
+            (lambda: self.scale.shorten(False), lambda: self.scale.shorten(True)),
+            (lambda: self.sort.shorten(False), lambda: self.sort.shorten(True)),
+            (lambda: self.colormap.shorten(False), lambda: self.colormap.shorten(True)),
+            (lambda: None, lambda: self.difference_ramp.hide()),
+            hidden(self.sort),
+            hidden(self.scale),
+        ]
+
+    def _connect(self) -> None:
+        kinds = tuple(words.KINDS)
+        self.kind.changed.connect(lambda place: self._session.select(shown=kinds[place]))
+        for box, name in ((self.sort, "sort"), (self.scale, "scale"), (self.colormap, "colormap")):
+            box.currentIndexChanged.connect(
+                lambda _, box=box, name=name: self._on_chosen(name, str(box.currentData()))
+            )
+        self.difference.clicked.connect(lambda on: self._session.set_look(difference=on))
+
+    def _on_chosen(self, name: str, value: str) -> None:
+        if name == "scale":
+            self._session.set_look(scale=value, levels=None)
+        elif name == "sort" and value == "difference":
+            self._session.set_look(sort=value, difference=True)
+        else:
+            self._session.set_look(**{name: value})
+
+
+def difference_colormap(wall: WallState) -> str:
+    """Return the colours of the difference: signed ones, whatever the values have."""
+    return wall.colormap if wall.colormap in ("ember", "CET-D1A") else "ember"
+
+
+def _choose(box: Choice, value: str) -> None:
+    box.blockSignals(True)
+    box.setCurrentIndex(max(box.findData(value), 0))
+    box.blockSignals(False)
+    box.update()
+
+
+def _toggle(text: str, icon: str, tip: str) -> QToolButton:
+    made = QToolButton()
+    made.setObjectName("difference")
+    made.setProperty("role", "button")
+    made.setText(f" {text}")
+    made.setFont(font("ui", 12))
+    set_icon(made, icon)
+    made.setCheckable(True)
+    made.setFixedHeight(scaled(28))
+    made.setToolTip(tip)
+    made.setAccessibleName(text)
+    made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return made

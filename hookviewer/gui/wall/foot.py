@@ -1,0 +1,43 @@
+"""The last row of the wall: what there is to know of the channels, and the keys that act on the wall."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from hookviewer.gui import parts
+from hookviewer.gui.giving_way import Elided, Step, Yielding, hidden
+from hookviewer.gui.theme import scaled
+
+HEIGHT = 28
+KEYS = (
+    (("←", "→"), "channel"),
+    (("[", "]"), "layer"),
+    (("G",), "kind"),
+    (("Z",), "fit"),
+    (("D",), "difference"),
+    (("?",), "all keys"),
+)
+
+
+class Foot(Yielding):
+    """A sentence at the left; hints of keys at the right, which go first when room is short."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.words = Elided(role="caption", size=11)
+        hints: list[parts.Item] = []
+        steps: list[Step] = []
+        for keys, text in KEYS:
+            group = [*(parts.key(one) for one in keys), parts.label(text, "caption", 11)]
+            hints += [*group, 6]
+            steps.insert(0, hidden(*group))
+        layout = parts.row(self.words, None, *hints[:-1], spacing=4, margins=(12, 0, 10, 0))
+        super().__init__(layout, [*steps[1:], steps[0]], parent)
+        layout.setStretch(0, 1)
+        self.setFixedHeight(scaled(HEIGHT))
+
+    def say(self, text: str) -> None:
+        """Say something else of the channels."""
+        self.words.say(text)
+        wanted = self.words.fontMetrics().horizontalAdvance(text) + 4
+        self.words.setMinimumWidth(min(wanted, 420))
+        self.fit()

@@ -1,0 +1,228 @@
+"""The first row of the wall: where in the model we are, what the tensor is, and the ways on from here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+
+from hookviewer.gui import numbers, parts
+from hookviewer.gui.columns import WallState
+from hookviewer.gui.giving_way import Elided, Yielding, hidden
+from hookviewer.gui.module_facts import family_of
+from hookviewer.gui.session import Session
+from hookviewer.gui.state import Shown
+from hookviewer.gui.theme import MEDIUM, font, keeper, scaled, theme
+from hookviewer.kinds import Kind
+from hookviewer.modules import ModuleNode
+from hookviewer.recording import Record, Recording
+
+Value = TypeVar("Value")
+
+HEIGHT = 36
+MOST_IN_MENU = 200
+
+
+class Head(Yielding):
+    """Breadcrumb, type, shape, call and leaf at the left; layer arrows, copy and fit at the right."""
+
+    layer_wanted = Signal(int)
+    copy_wanted = Signal()
+    fit_wanted = Signal()
+    fill_wanted = Signal(bool)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        self._session = session
+        self._crumbs = QHBoxLayout()
+        self._crumbs.setSpacing(0)
+        self._links: list[QWidget] = []
+        self._crumbs_of: tuple[str, str] | None = None
+        self.type = parts.label("", "", 11, weight=MEDIUM)
+        self.type.setFixedHeight(scaled(18))
+        self.shape = parts.label("", "second", 11, mono=True)
+        self.call = _menu_button("Call of the module")
+        self.leaf = _menu_button("Tensor of a nested output")
+        self.sample = _menu_button("Sample of the batch")
+        self.overwritten = Elided(role="warn", size=11)
+        self.overwritten.setObjectName("overwritten")
+        self._node: ModuleNode | None = None
+        layout = parts.row(*self._items(), spacing=4, margins=(8, 0, 6, 0))
+        layout.setStretch(layout.indexOf(self.overwritten), 1)
+        super().__init__(layout, (), parent)
+        self.setFixedHeight(scaled(HEIGHT))
+        keeper().changed.connect(self._recolour)
+
+    def show_state(self, wall: WallState) -> None:
+        """Show where the wall is and what its first record is."""
+        recording, record = self._first(wall)
+        self._show_path(wall.path)
+        self._show_tensor(record, wall)
+        self._show_calls(recording, wall)
+        self._show_leaves(recording, wall)
+        self._show_overwritten(record)
+        self.fit()
+
+    def _items(self) -> Sequence[parts.Item]:
+        before, after = (
+            parts.tool("chevron-left", "Previous layer  ["),
+            parts.tool("chevron-right", "Next layer  ]"),
+        )
+        before.clicked.connect(lambda: self.layer_wanted.emit(-1))
+        after.clicked.connect(lambda: self.layer_wanted.emit(1))
+        copy, fit = parts.tool("copy", "Copy picture  Ctrl+C"), parts.tool("maximize", "Fit  Z")
+        copy.clicked.connect(lambda: self.copy_wanted.emit())
+        fit.clicked.connect(lambda: self.fit_wanted.emit())
+        self.fill = parts.tool("columns-3", "Fill the width; scroll to the rest", checkable=True)
+        self.fill.clicked.connect(lambda on: self.fill_wanted.emit(on))
+        words = (self.type, 2, self.shape, self.call, self.leaf, self.sample, 2, self.overwritten)
+        return (self._crumbs, *words, before, after, parts.rule(20), copy, self.fill, fit)
+
+    def _first(self, wall: WallState) -> tuple[Recording | None, Record | None]:
+        for column in wall.columns:
+            if column.number is not None and column.record is not None:
+                return self._session.recording(column.number), column.record
+        numbered = [column.number for column in wall.columns if column.number is not None]
+        found = [self._session.recording(one) for one in numbered]
+        return next((one for one in found if one is not None), None), None
+
+    def _show_path(self, path: str) -> None:
+        card = self._session.card
+        name = (card.name if card is not None else "") or "model"
+        self._node = _node_of(self._session.tree, path)
+        if (name, path) != self._crumbs_of:
+            self._crumbs_of = (name, path)
+            self._make_crumbs(name, path)
+        self.type.setText(f" {self._node.type} " if self._node is not None else "")
+        self.type.setToolTip(self._node.details if self._node is not None else "")
+        self._recolour()
+
+    def _make_crumbs(self, name: str, path: str) -> None:
+        while self._crumbs.count():
+            item = self._crumbs.takeAt(0)
+            widget = item.widget() if item is not None else None
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        self._links = []
+        steps = path.split(".") if path else []
+        for place, word in enumerate([name, *steps]):
+            if place:
+                self._add_link(parts.icon_label("chevron-right"))
+            self._add_link(self._crumb(word, ".".join(steps[:place]), last=place == len(steps)))
+        self.steps = self._steps()
+
+    def _add_link(self, widget: QWidget) -> None:
+        self._crumbs.addWidget(widget)
+        self._links.append(widget)
+
+    def _crumb(self, word: str, path: str, *, last: bool) -> QToolButton:
+        made = QToolButton()
+        made.setText(word)
+        made.setFont(font("ui", 13))
+        made.setProperty("role", "crumbLast" if last else "crumb")
+        made.setToolTip(path or "the whole model")
+        made.clicked.connect(lambda: self._session.select(path=path))
+        return made
+
+    def _steps(self) -> tuple[tuple[Callable[[], None], Callable[[], None]], ...]:
+        early = [
+            hidden(*self._links[place : place + 2]) for place in range(0, max(len(self._links) - 3, 0), 2)
+        ]
+        shorter = (lambda: self._say_shape(long=True), lambda: self._say_shape(long=False))
+        return (shorter, *early[:1], hidden(self.type), *early[1:], hidden(self.shape), hidden(self.fill))
+
+    def _show_tensor(self, record: Record | None, wall: WallState) -> None:
+        self._record = record
+        self._say_shape(long=True)
+        notes = record.notes if record is not None else ()
+        self.shape.setToolTip("\n".join(notes))
+        column = next((one for one in wall.columns if one.maps is not None), None)
+        samples = column.maps.samples if column is not None and column.maps is not None else 1
+        sample = self._session.look.sample
+        entries = [(f"sample {place}", place) for place in range(min(samples, MOST_IN_MENU))]
+        text = f"sample {sample} of {samples}"
+        _fill_menu(self.sample, text, entries, lambda place: self._session.set_look(sample=place))
+
+    _record: Record | None = None
+
+    def _say_shape(self, *, long: bool) -> None:
+        record = self._record
+        if record is None:
+            self.shape.setText("")
+            return
+        sizes = record.shape[1:] if len(record.shape) > 1 and record.shape[0] == 1 else record.shape
+        dtype = f" {str(record.dtype).removeprefix('torch.')}" if long else ""
+        self.shape.setText(numbers.shape(sizes) + dtype)
+
+    def _show_calls(self, recording: Recording | None, wall: WallState) -> None:
+        calls = len(recording.calls(wall.path)) if recording is not None else 0
+        chosen = self._session.selection.call
+        entries = [(f"call {call + 1}", call) for call in range(min(calls, MOST_IN_MENU))]
+        text = f"call {chosen + 1} of {calls}"
+        _fill_menu(self.call, text, entries, lambda call: self._session.select(call=call))
+
+    def _show_leaves(self, recording: Recording | None, wall: WallState) -> None:
+        kind = Kind.GRAD_OUTPUT if wall.shown is Shown.GRADIENT else Kind.OUTPUT
+        call = self._session.selection.call
+        leaves = recording.leaves(wall.path, kind, call) if recording is not None else ()
+        chosen = self._session.selection.leaf if self._session.selection.leaf in leaves else (*leaves, "")[0]
+        entries = [(leaf or "the tensor", leaf) for leaf in leaves]
+        _fill_menu(self.leaf, chosen or "the tensor", entries, lambda leaf: self._session.select(leaf=leaf))
+
+    def _show_overwritten(self, record: Record | None) -> None:
+        by = record.overwritten_by if record is not None else None
+        self.overwritten.setMinimumWidth(8)
+        if by is None:
+            self.overwritten.say("")
+            return
+        self.overwritten.setMinimumWidth(self.overwritten.fontMetrics().horizontalAdvance("overwritten") + 6)
+        what = f"overwritten in place by `{by}`"
+        self.overwritten.say(
+            f"{what}: a plain hook would show the wrong values", what, "overwritten in place", "overwritten"
+        )
+
+    def _recolour(self) -> None:
+        if self._node is None:
+            self.type.setStyleSheet("")
+            return
+        look = theme()
+        colour = look.family[family_of(self._node)]
+        ground = look.tint(colour, 0.14 if look.dark else 0.1)
+        style = f"color: {colour.name()}; background: {ground.name()}; border-radius: 4px;"
+        self.type.setStyleSheet(style)
+
+
+def _node_of(tree: ModuleNode | None, path: str) -> ModuleNode | None:
+    if tree is None:
+        return None
+    return next((node for node in tree.walk() if node.path == path), None)
+
+
+def _menu_button(tip: str) -> QToolButton:
+    made = QToolButton()
+    made.setProperty("role", "flatdrop")
+    made.setFont(font("mono", 11))
+    made.setFixedHeight(scaled(22))
+    made.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    made.setToolTip(tip)
+    made.setAccessibleName(tip)
+    made.setMenu(QMenu(made))
+    made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    made.hide()
+    return made
+
+
+def _fill_menu(
+    button: QToolButton, text: str, entries: Sequence[tuple[str, Value]], choose: Callable[[Value], None]
+) -> None:
+    """Show a button with a menu, or nothing where there is only one choice."""
+    button.setVisible(len(entries) > 1)
+    button.setText(text)
+    menu = button.menu()
+    menu.clear()
+    if len(entries) < 2:
+        return
+    for words, value in entries:
+        menu.addAction(words).triggered.connect(lambda _=False, value=value: choose(value))

@@ -1,0 +1,84 @@
+"""The picture of one column: pixels kept from paint to paint, and made anew only where something changed."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QImage, QPainter
+
+from hookviewer.arrays import Maps
+from hookviewer.gui.wall import tiles
+from hookviewer.gui.wall.geometry import Box, Grid, Sight
+
+HEAVY = 1 << 20  # cells above which a gesture first shows the kept picture, larger or smaller
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Drawn:
+    """What was painted last, and where it lies on which wall."""
+
+    image: QImage
+    pixels: tiles.Colours
+    box: Box
+    grid: Grid
+    maps: Maps
+
+
+class WallItem:
+    """Paints a part of a wall with a painter; `view` is width and height in device pixels."""
+
+    def __init__(self) -> None:
+        self._board = tiles.Board()
+        self._drawn: _Drawn | None = None
+
+    def paint(
+        self, painter: QPainter, picture: tiles.Picture, grid: Grid, sight: Sight, view: tuple[int, int]
+    ) -> None:
+        """Paint the exact pixels: a pan only moves those that are there."""
+        box = self._box(grid, sight, view)
+        width, height = box.size
+        if not width or not height:
+            return
+        pixels = self._board.pixels(picture, grid, box)
+        # the pixels lie in kept memory: the same memory may hold other ones now
+        image = QImage(pixels.data, width, height, width * 4, QImage.Format.Format_RGB32)
+        self._drawn = _Drawn(image, pixels, box, grid, picture.maps)
+        self._draw(painter, QRectF(box.left - sight.x, box.top - sight.y, width, height))
+
+    def paint_scaled(self, painter: QPainter, maps: Maps, grid: Grid, sight: Sight) -> bool:
+        """Paint the kept picture larger or smaller while much data is zoomed; return whether it was."""
+        drawn = self._drawn
+        if drawn is None or drawn.maps is not maps or maps.values.size < HEAVY or drawn.grid == grid:
+            return False
+        if drawn.grid.columns != grid.columns:
+            return False
+        across = (grid.width + grid.gap) / (drawn.grid.width + drawn.grid.gap)
+        down = (grid.height + grid.gap) / (drawn.grid.height + drawn.grid.gap)
+        corner = QPointF(drawn.box.left * across - sight.x, drawn.box.top * down - sight.y)
+        width, height = drawn.box.size
+        self._draw(painter, QRectF(corner.x(), corner.y(), width * across, height * down))
+        return True
+
+    def _draw(self, painter: QPainter, target: QRectF) -> None:
+        if self._drawn is None:
+            return
+        ratio = painter.device().devicePixelRatioF()
+        painter.save()
+        painter.scale(1 / ratio, 1 / ratio)
+        if target.size() == QRectF(self._drawn.image.rect()).size():
+            painter.drawImage(target.topLeft(), self._drawn.image)
+        else:
+            painter.drawImage(target, self._drawn.image)
+        painter.restore()
+
+    def _box(self, grid: Grid, sight: Sight, view: tuple[int, int]) -> Box:
+        """Return the part to have pixels of: the one there is, all, or what is in view and more."""
+        width, height = view
+        seen = Box(sight.x, sight.y, sight.x + width, sight.y + height).within(*grid.wall)
+        drawn = self._drawn
+        if drawn is not None and drawn.grid == grid and drawn.box.contains(seen):
+            return drawn.box
+        if grid.wall[0] * grid.wall[1] <= 2 * width * height:
+            return Box(0, 0, *grid.wall)
+        return seen.grown(width // 4, height // 4).within(*grid.wall)

@@ -1,0 +1,211 @@
+"""The columns side by side, on one sight: what is done in one is done in all."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, QTimer, Signal
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from hookviewer.arrays import Maps
+from hookviewer.gui.columns import Column, WallState
+from hookviewer.gui.state import InputItem, Pointed, Selection
+from hookviewer.gui.theme import keeper, theme
+from hookviewer.gui.views import Sheet, View
+from hookviewer.gui.wall import words
+from hookviewer.gui.wall.column import WallColumn
+from hookviewer.gui.wall.controls import difference_colormap
+from hookviewer.gui.wall.geometry import Sight
+
+GESTURE_MS = 90
+BETWEEN = 8
+
+
+class Lanes(QFrame):
+    """All columns of the wall."""
+
+    hovered = Signal(object)
+    chosen = Signal(object, object)
+    """A place that was clicked, and the number of the column's input (None for the difference)."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("wallBody")
+        self._layout = QHBoxLayout(self)
+        self._layout.setSpacing(BETWEEN)
+        self._layout.setContentsMargins(8, 0, 8, 4)
+        self.columns: list[WallColumn] = []
+        self.sight = Sight()
+        self._wall: WallState | None = None
+        self._selection = Selection()
+        self._pointed: Pointed | None = None
+        self._names: tuple[str, ...] = ()
+        self._sort = "channel"
+        self._subject: tuple[object, ...] = ()
+        self._hurry = QTimer(self)
+        self._hurry.setSingleShot(True)
+        self._hurry.setInterval(GESTURE_MS)
+        self._hurry.timeout.connect(self.place)
+        keeper().changed.connect(self._recolour)
+        self._recolour()
+
+    def show_state(
+        self,
+        wall: WallState,
+        items: Sequence[InputItem],
+        selection: Selection,
+        *,
+        names: Sequence[str] = (),
+        sort: str = "channel",
+    ) -> None:
+        """Show the columns of a state."""
+        self._wall, self._selection, self._names, self._sort = wall, selection, tuple(names), sort
+        self._make_columns(len(wall.columns))
+        by_number = {item.number: item for item in items}
+        for lane, column in zip(self.columns, wall.columns, strict=True):
+            said = words.difference_numbers(wall) if column.number is None else words.column_numbers(column)
+            item = None if column.number is None else by_number.get(column.number)
+            lane.head.show_column(column, item, said)
+            lane.canvas.setAccessibleName(f"{column.letter} {column.title}".strip())
+        self._forget_sight(wall)
+        self.place()
+
+    def point(self, pointed: Pointed | None) -> None:
+        """Mark the cell under the pointer in all columns."""
+        self._pointed = pointed
+        self.place()
+
+    def fit(self, how: str | None = None) -> None:
+        """Show all tiles, or as `how` asks: `"all"` or `"width"`."""
+        self.sight = Sight(how or self.sight.fit)
+        self.place()
+
+    def zoom(self, factor: float) -> None:
+        """Zoom around the middle."""
+        if self._view is not None:
+            self._on_sight(self._view.zoomed(factor, self._view.area.center()), True)
+
+    def one_to_one(self) -> None:
+        """Show one cell as one device pixel."""
+        if self._view is not None:
+            self._on_sight(self._view.at_cell_size(), False)
+
+    def reveal(self, channel: int) -> None:
+        """Bring a channel into view."""
+        if self._view is not None and (self.sight.tile or self.sight.fit == "width"):
+            self._on_sight(self._view.revealed(channel), False)
+
+    def stepped(self, at: Pointed, across: int, down: int) -> Pointed:
+        """Return the place so many steps from `at` in the order of the tiles."""
+        return at if self._view is None else self._view.stepped(at, across, down)
+
+    def picture(self) -> QImage:
+        """Return all columns side by side, without marks over them."""
+        ratio = self.devicePixelRatioF()
+        image = QImage(self.size() * ratio, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(ratio)
+        image.fill(theme()["canvas"])
+        painter = QPainter(image)
+        for lane in self.columns:
+            painter.drawImage(lane.canvas.mapTo(self, QPoint(0, 0)), lane.canvas.picture())
+        painter.end()
+        return image
+
+    def place(self) -> None:
+        """Give every canvas what it has to draw."""
+        wall = self._wall
+        if wall is None:
+            return
+        lead = next((column.maps for column in wall.filled), None)
+        for lane, column in zip(self.columns, wall.columns, strict=False):
+            if lead is None:
+                lane.canvas.show_nothing(column)
+            else:
+                lane.canvas.show_sheet(self._sheet(wall, column, lead))
+
+    def _sheet(self, wall: WallState, column: Column, lead: Maps) -> Sheet:
+        selection, levels, colormap = self._selection, wall.levels, wall.colormap
+        if column.number is None and wall.difference_levels is not None:
+            levels, colormap = wall.difference_levels, difference_colormap(wall)
+        return Sheet(
+            column,
+            wall.order,
+            levels,
+            colormap,
+            self._room(),
+            lead,
+            self.sight,
+            tuple(other for other in wall.filled if other is not column) if column.number is not None else (),
+            Pointed(selection.channel, selection.cell or (0, 0)),
+            selection.cell is not None,
+            self._pointed,
+            self._names,
+            self._sort,
+            self._hurry.isActive(),
+        )
+
+    @property
+    def _view(self) -> View | None:
+        return self.columns[0].canvas.view if self.columns else None
+
+    def _room(self) -> tuple[int, int]:
+        """Return width and height of the narrowest column in device pixels."""
+        ratio = self.devicePixelRatioF()
+        sizes = [lane.canvas.size() for lane in self.columns]
+        return (
+            round(min(size.width() for size in sizes) * ratio),
+            round(min(size.height() for size in sizes) * ratio),
+        )
+
+    def _make_columns(self, count: int) -> None:
+        while len(self.columns) > count:
+            gone = self.columns.pop()
+            gone.setParent(None)
+            gone.deleteLater()
+        while len(self.columns) < count:
+            made = WallColumn(len(self.columns), self)
+            self.columns.append(made)
+            self._layout.addWidget(made, 1)
+            self._connect(made)
+            if len(self.columns) == 1:
+                self.setFocusProxy(made.canvas)
+        if self.isVisible():
+            self._layout.activate()
+
+    def _connect(self, lane: WallColumn) -> None:
+        lane.canvas.sight_changed.connect(self._on_sight)
+        lane.canvas.fit_wanted.connect(self.fit)
+        lane.canvas.resized.connect(self.place)
+        lane.canvas.hovered.connect(self.hovered)
+        lane.canvas.chosen.connect(lambda spot: self.chosen.emit(spot, self._number_of(lane)))
+
+    def _number_of(self, lane: WallColumn) -> int | None:
+        place = self.columns.index(lane)
+        return self._wall.columns[place].number if self._wall is not None else None
+
+    def _on_sight(self, sight: Sight, zooming: bool) -> None:
+        self.sight = sight
+        if zooming:
+            self._hurry.start()
+        self.place()
+
+    def _forget_sight(self, wall: WallState) -> None:
+        """A wall of other tiles is seen fitted again."""
+        lead = next((column.maps for column in wall.filled), None)
+        if lead is None:
+            return
+        subject = (lead.layout, lead.values.shape, len(wall.columns))
+        if subject != self._subject:
+            self._subject = subject
+            self.sight = dataclasses.replace(Sight(), fit=self.sight.fit)
+
+    def _recolour(self) -> None:
+        look = theme()
+        line = look["border"].name()
+        self.setStyleSheet(
+            f"QFrame#wallBody {{ background: {look['canvas'].name()};"
+            f" border-top: 1px solid {line}; border-bottom: 1px solid {line}; }}"
+        )
+        self.place()

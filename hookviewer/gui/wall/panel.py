@@ -1,0 +1,307 @@
+"""The wall as a panel: head, controls, messages, columns, foot; what is done there goes to the session."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QFrame, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
+
+from hookviewer.gui import columns, depth, parts
+from hookviewer.gui.columns import WallState
+from hookviewer.gui.guard import guarded
+from hookviewer.gui.reading import reading
+from hookviewer.gui.session import Session
+from hookviewer.gui.state import Message, Pointed, Progress, Shown
+from hookviewer.gui.theme import keeper
+from hookviewer.gui.wall import words
+from hookviewer.gui.wall.canvas import STEP
+from hookviewer.gui.wall.channel_field import ChannelField
+from hookviewer.gui.wall.controls import Controls
+from hookviewer.gui.wall.foot import Foot
+from hookviewer.gui.wall.head import Head
+from hookviewer.gui.wall.lanes import Lanes
+
+QUIET_MS = 150
+
+
+class WallPanel(QFrame):
+    """All channels of the selected tensor for every ticked input.
+
+    `message_place` is an empty layout under the controls. `pointed` tells what is under the pointer in words.
+    """
+
+    pointed = Signal(str)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("panel")
+        self._session = session
+        self._blinking = False
+        self._wall: WallState | None = None
+        self.head, self.controls = Head(session), Controls(session)
+        self.message_place = QVBoxLayout()
+        self.message_place.setSpacing(0)
+        self.progress = _progress_line()
+        self.lanes, self.foot = Lanes(), Foot()
+        rows = (self.head, self.controls, self.message_place, self.progress, self.lanes, self.foot)
+        layout = parts.column(*rows, margins=(1, 1, 1, 1))
+        layout.setStretchFactor(self.lanes, 1)
+        self.setLayout(layout)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.timeout.connect(self.refresh)
+        self._quiet = QTimer(self)
+        self._quiet.setSingleShot(True)
+        self._quiet.setInterval(QUIET_MS)
+        self._quiet.timeout.connect(self._show_progress)
+        self._connect()
+        self.refresh()
+        self.setFocusProxy(self.lanes)
+
+    @property
+    def wall(self) -> WallState | None:
+        """What is shown."""
+        return self._wall
+
+    def refresh(self) -> None:
+        """Show the session's present state."""
+        self._soon.stop()
+        session = self._session
+        wall = columns.resolve(
+            session.ticked_inputs, session.runs, session.selection, session.look, running=session.running
+        )
+        self._wall = _blinked(wall) if self._blinking else wall
+        names = (session.card.class_names if session.card is not None else None) or ()
+        self.head.show_state(wall)
+        self.controls.show_state(wall, len(session.ticked_inputs))
+        self.lanes.show_state(
+            self._wall, session.inputs, session.selection, names=tuple(names), sort=session.look.sort
+        )
+        self.foot.say(words.foot(wall, session.look.sort, self._target_words(wall)) or self._empty_words())
+
+    # -- what menus and keys ask for
+
+    def step_channel(self, dx: int, dy: int) -> None:
+        """Select the channel so many tiles to the right and down."""
+        selection = self._session.selection
+        at = Pointed(selection.channel, selection.cell or (0, 0))
+        there = self.lanes.stepped(at, dx, dy)
+        if there != at:
+            cell = there.cell if selection.cell is not None or there.cell != at.cell else None
+            self._session.select(channel=there.channel, cell=cell)
+            self.lanes.reveal(there.channel)
+
+    def step_layer(self, way: int) -> None:
+        """Select the recorded layer before or after this one, in the order of the run."""
+        layers = self._layers()
+        path = self._session.selection.path
+        start = layers.index(path) if path in layers else (-1 if way > 0 else len(layers))
+        place = start + way
+        if 0 <= place < len(layers):
+            self._session.select(path=layers[place])
+
+    def step_input(self, way: int) -> None:
+        """Make the ticked input before or after the current one the current one."""
+        ticked = [item.number for item in self._session.ticked_inputs]
+        current = self._session.selection.input
+        place = ticked.index(current) + way if current in ticked else 0
+        if 0 <= place < len(ticked):
+            self._session.select(input=ticked[place])
+
+    def fit(self) -> None:
+        """Show all tiles."""
+        self.lanes.fit()
+
+    def fill(self, on: bool) -> None:
+        """Use the whole width for tiles and scroll to the rest, or fit all of them."""
+        self.lanes.fit("width" if on else "all")
+
+    def zoom(self, factor: float) -> None:
+        """Make the tiles `factor` times as large."""
+        self.lanes.zoom(factor)
+
+    def one_to_one(self) -> None:
+        """Show one cell as one pixel."""
+        self.lanes.one_to_one()
+
+    def blink(self) -> None:
+        """Show B in the place of A, and back again."""
+        if len(self._session.ticked_inputs) > 1:
+            self._blinking = not self._blinking
+            self.refresh()
+
+    def cycle_kind(self) -> None:
+        """Show the next of output, gradient, product and Grad-CAM."""
+        kinds = list(Shown)
+        self._session.select(shown=kinds[(kinds.index(self._session.selection.shown) + 1) % len(kinds)])
+
+    def cycle_sort(self) -> None:
+        """Sort the channels in the next way."""
+        box = self.controls.sort
+        box.setCurrentIndex((box.currentIndex() + 1) % box.count())
+
+    def toggle_difference(self) -> None:
+        """Show or hide the difference."""
+        if len(self._session.ticked_inputs) > 1:
+            self._session.set_look(difference=not self._session.look.difference)
+
+    def go_to_channel(self) -> None:
+        """Ask for a channel's number and select it."""
+        if self._wall is None or not len(self._wall.order):
+            return
+        ChannelField(int(self._wall.order.max()), self._go_to, self.lanes).ask()
+
+    def copy_picture(self) -> None:
+        """Put the picture of the columns on the clipboard."""
+        QGuiApplication.clipboard().setImage(self.lanes.picture())
+        self._session.tell(Message("ok", "Copied the picture of the wall."))
+
+    # -- events
+
+    @guarded
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_picture()
+            return
+        act = self._keys().get(event.text()) or self._keys().get(event.key())
+        modifiers = event.modifiers() & ~(
+            Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier
+        )
+        if act is None or modifiers:
+            event.ignore()
+            return
+        act()
+        event.accept()
+
+    def _keys(self) -> dict[object, Callable[[], None]]:
+        return {
+            Qt.Key.Key_Left: lambda: self.step_channel(-1, 0),
+            Qt.Key.Key_Right: lambda: self.step_channel(1, 0),
+            Qt.Key.Key_Up: lambda: self.step_channel(0, -1),
+            Qt.Key.Key_Down: lambda: self.step_channel(0, 1),
+            Qt.Key.Key_PageUp: lambda: self.step_input(-1),
+            Qt.Key.Key_PageDown: lambda: self.step_input(1),
+            Qt.Key.Key_Space: self.blink,
+            "+": lambda: self.zoom(STEP),
+            "=": lambda: self.zoom(STEP),
+            "-": lambda: self.zoom(1 / STEP),
+            "1": self.one_to_one,
+            "[": lambda: self.step_layer(-1),
+            "]": lambda: self.step_layer(1),
+            "#": self.go_to_channel,
+            Qt.Key.Key_Z: self.fit,
+            Qt.Key.Key_D: self.toggle_difference,
+            Qt.Key.Key_G: self.cycle_kind,
+            Qt.Key.Key_S: self.cycle_sort,
+        }
+
+    def _connect(self) -> None:
+        session = self._session
+        for signal in (
+            session.model_changed,
+            session.inputs_changed,
+            session.selection_changed,
+            session.look_changed,
+            session.run_finished,
+        ):
+            signal.connect(self.refresh)
+        for signal in (session.runs_changed, session.run_started, keeper().changed):
+            signal.connect(self._later)
+        session.run_started.connect(self._quiet.start)
+        session.run_finished.connect(self._hide_progress)
+        session.run_progressed.connect(self._on_run_progressed)
+        session.pointed_changed.connect(self._on_pointed_changed)
+        self.lanes.hovered.connect(session.point)
+        self.lanes.chosen.connect(self._on_chosen)
+        self.head.layer_wanted.connect(self.step_layer)
+        self.head.copy_wanted.connect(self.copy_picture)
+        self.head.fit_wanted.connect(self.fit)
+        self.head.fill_wanted.connect(self.fill)
+
+    def _later(self) -> None:
+        self._soon.start(0)
+
+    def _on_chosen(self, spot: Pointed, number: int | None) -> None:
+        current = self._session.selection.input
+        self._session.select(
+            channel=spot.channel, cell=spot.cell, input=current if number is None else number
+        )
+        self._session.point(spot)
+        self.pointed.emit(self._words_for(spot))
+
+    def _on_pointed_changed(self) -> None:
+        spot = self._session.pointed
+        self.lanes.point(spot)
+        if spot is not None:
+            self.pointed.emit(self._words_for(spot))
+
+    def _words_for(self, spot: Pointed) -> str:
+        if self._wall is None:
+            return ""
+        return next(iter(reading(self._wall, spot.channel, spot.cell, self._session.ticked_inputs)), "")
+
+    def _on_run_progressed(self, progress: Progress) -> None:
+        share = progress.share
+        self.progress.setRange(0, 0 if share is None else 1000)
+        self.progress.setValue(round(1000 * (share or 0)))
+
+    def _show_progress(self) -> None:
+        self.progress.setVisible(self._session.running)
+
+    def _hide_progress(self) -> None:
+        self._quiet.stop()
+        self.progress.hide()
+
+    def _go_to(self, channel: int) -> None:
+        self._session.select(channel=channel)
+        self.lanes.reveal(channel)
+
+    def _layers(self) -> list[str]:
+        session = self._session
+        runs = list(session.runs.values())
+        recorded = {key.path for run in runs for key in run.recording}
+        order = depth.layers_of(runs)
+        if len(recorded) > 1:
+            return [path for path in order if path in recorded]
+        if order:
+            return order
+        return [node.path for node in session.tree.walk()] if session.tree is not None else []
+
+    def _target_words(self, wall: WallState) -> str:
+        if wall.shown is Shown.OUTPUT or not wall.filled:
+            return ""
+        number = wall.filled[0].number
+        run = self._session.runs.get(number) if number is not None else None
+        value = run.recording.target_value if run is not None else None
+        return "" if value is None else f"target {words.written(value)}"
+
+    def _empty_words(self) -> str:
+        if self._session.model is None:
+            return "Open a model first (Ctrl+O)."
+        if not self._session.inputs:
+            return "Add an input first (Ctrl+I)."
+        return "" if self._session.ticked_inputs else "Tick an input in the list at the left."
+
+
+def _blinked(wall: WallState) -> WallState:
+    """Return the columns with the first two in each other's place."""
+    first, second, *others = wall.columns
+    if second.number is None:
+        return wall
+    return dataclasses.replace(wall, columns=(second, first, *others))
+
+
+def _progress_line() -> QProgressBar:
+    made = QProgressBar()
+    made.setTextVisible(False)
+    made.setFixedHeight(2)
+    made.setRange(0, 1000)
+    policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    policy.setRetainSizeWhenHidden(True)
+    made.setSizePolicy(policy)
+    made.setAccessibleName("Progress of the run")
+    made.hide()
+    return made
