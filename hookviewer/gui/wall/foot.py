@@ -5,8 +5,9 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from hookviewer.gui import parts
-from hookviewer.gui.giving_way import Elided, Step, Yielding, hidden
+from hookviewer.gui.giving_way import Step, Yielding, hidden
 from hookviewer.gui.theme import scaled
+from hookviewer.gui.wall.claiming import Claiming
 
 HEIGHT = 28
 KEYS = (
@@ -23,21 +24,18 @@ class Foot(Yielding):
     """A sentence at the left; hints of keys at the right, which go first when room is short."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self.words = Elided(role="caption", size=11)
+        self.words = Claiming(role="caption")
         hints: list[parts.Item] = []
         steps: list[Step] = []
         for keys, text in KEYS:
             group = [*(parts.key(one) for one in keys), parts.label(text, "caption", 11)]
             hints += [*group, 6]
             steps.insert(0, hidden(*group))
-        layout = parts.row(self.words, None, *hints[:-1], spacing=4, margins=(12, 0, 10, 0))
+        layout = parts.row(self.words, *hints[:-1], spacing=4, margins=(12, 0, 10, 0))
         super().__init__(layout, [*steps[1:], steps[0]], parent)
-        layout.setStretch(0, 1)
         self.setFixedHeight(scaled(HEIGHT))
 
     def say(self, text: str) -> None:
         """Say something else of the channels."""
         self.words.say(text)
-        wanted = self.words.fontMetrics().horizontalAdvance(text) + 4
-        self.words.setMinimumWidth(min(wanted, 420))
         self.fit()

@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
 from hookviewer.gui import numbers, parts
 from hookviewer.gui.columns import WallState
-from hookviewer.gui.giving_way import Elided, Yielding, hidden
+from hookviewer.gui.giving_way import Yielding, hidden
 from hookviewer.gui.module_facts import family_of
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import MEDIUM, font, keeper, scaled, theme
+from hookviewer.gui.wall.claiming import Claiming
 from hookviewer.kinds import Kind
 from hookviewer.modules import ModuleNode
 from hookviewer.recording import Record, Recording
@@ -45,7 +46,7 @@ class Head(Yielding):
         self.call = _menu_button("Call of the module")
         self.leaf = _menu_button("Tensor of a nested output")
         self.sample = _menu_button("Sample of the batch")
-        self.overwritten = Elided(role="warn", size=11)
+        self.overwritten = Claiming(role="warn")
         self.overwritten.setObjectName("overwritten")
         self._node: ModuleNode | None = None
         layout = parts.row(*self._items(), spacing=4, margins=(8, 0, 6, 0))
@@ -115,12 +116,15 @@ class Head(Yielding):
 
     def _add_link(self, widget: QWidget) -> None:
         self._crumbs.addWidget(widget)
+        widget.show()  # a layout shows it later, and until then leaves it out of the row's width
+        widget.ensurePolished()
         self._links.append(widget)
 
     def _crumb(self, word: str, path: str, *, last: bool) -> QToolButton:
         made = QToolButton()
         made.setText(word)
         made.setFont(font("ui", 13))
+        made.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
         made.setProperty("role", "crumbLast" if last else "crumb")
         made.setToolTip(path or "the whole model")
         made.clicked.connect(lambda: self._session.select(path=path))
@@ -173,11 +177,9 @@ class Head(Yielding):
 
     def _show_overwritten(self, record: Record | None) -> None:
         by = record.overwritten_by if record is not None else None
-        self.overwritten.setMinimumWidth(8)
         if by is None:
             self.overwritten.say("")
             return
-        self.overwritten.setMinimumWidth(self.overwritten.fontMetrics().horizontalAdvance("overwritten") + 6)
         what = f"overwritten in place by `{by}`"
         self.overwritten.say(
             f"{what}: a plain hook would show the wrong values", what, "overwritten in place", "overwritten"
