@@ -1,0 +1,152 @@
+"""One torchvision classifier of each family, everything in one run, bit-equal to plain torch."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from truth_nets import OutOfPlace, Plain, never_zero, state_of, without_inplace
+
+import hookviewer as hv
+from hookviewer import Key, Kind
+
+torchvision = pytest.importorskip("torchvision")
+models = torchvision.models
+
+EVERY = frozenset(Kind) - {Kind.ATTRIBUTION}
+
+
+def with_a_small_head(model: nn.Module, inputs: int, width: int = 32) -> nn.Module:
+    """Replace the hundred million weights of an old classifier head by a few."""
+    model.classifier = nn.Sequential(
+        nn.Linear(inputs, width), nn.ReLU(inplace=True), nn.Dropout(), nn.Linear(width, 10)
+    )
+    return model
+
+
+def small_vit() -> nn.Module:
+    return models.VisionTransformer(
+        image_size=64, patch_size=16, num_layers=3, num_heads=4, hidden_dim=64, mlp_dim=128, num_classes=10
+    )
+
+
+def small_maxvit() -> nn.Module:
+    return models.MaxVit(
+        input_size=(64, 64),
+        stem_channels=16,
+        block_channels=[16, 32, 32],
+        block_layers=[1, 2, 1],
+        head_dim=16,
+        stochastic_depth_prob=0.2,
+        partition_size=2,
+        num_classes=10,
+    )
+
+
+def no_init(name: str, **options: Any) -> Callable[[], nn.Module]:
+    return lambda: getattr(models, name)(num_classes=10, **options)
+
+
+FAMILIES: dict[str, tuple[Callable[[], nn.Module], int]] = {
+    "alexnet": (lambda: with_a_small_head(models.AlexNet(num_classes=10), 256 * 36), 64),
+    "vgg11_bn": (lambda: with_a_small_head(models.vgg11_bn(init_weights=False), 512 * 49), 32),
+    "resnet18": (no_init("resnet18"), 64),
+    "resnext50_32x4d": (no_init("resnext50_32x4d"), 64),
+    "densenet121": (no_init("densenet121"), 64),
+    "squeezenet1_1": (no_init("squeezenet1_1"), 64),
+    "googlenet": (no_init("googlenet", init_weights=False), 64),
+    "inception_v3": (no_init("inception_v3", init_weights=False), 80),
+    "shufflenet_v2_x0_5": (no_init("shufflenet_v2_x0_5"), 64),
+    "mobilenet_v2": (no_init("mobilenet_v2"), 64),
+    "mobilenet_v3_small": (no_init("mobilenet_v3_small"), 64),
+    "efficientnet_b0": (no_init("efficientnet_b0"), 64),
+    "regnet_y_400mf": (no_init("regnet_y_400mf"), 64),
+    "mnasnet0_5": (no_init("mnasnet0_5"), 64),
+    "convnext_tiny": (no_init("convnext_tiny"), 64),
+    "vit": (small_vit, 64),
+    "swin_t": (no_init("swin_t"), 64),
+    "maxvit": (small_maxvit, 64),
+}
+
+
+def plain_run(
+    model: nn.Module, picture: torch.Tensor, **how: Any
+) -> tuple[Plain, torch.Tensor, torch.Tensor, Any]:
+    """Run a copy without in-place operations under plain hooks; return what they saw."""
+    twin = without_inplace(copy.deepcopy(model)).eval()
+    seen = Plain(twin, **how)
+    leaf = picture.clone().requires_grad_()
+    with OutOfPlace():
+        output = twin(leaf)
+    parameters = dict(twin.named_parameters())
+    gradients = torch.autograd.grad(output[:, 3].sum(), [leaf, *parameters.values()], allow_unused=True)
+    assert seen.never_overwritten()
+    return seen, output.detach(), gradients[0], dict(zip(parameters, gradients[1:], strict=True))
+
+
+def wrong(
+    recording: hv.Recording, kind: Kind, expected: dict[tuple[str, int, str], torch.Tensor]
+) -> list[str]:
+    """Name every tensor that is missing or differs in a single bit."""
+    problems = []
+    for (path, call, leaf), tensor in expected.items():
+        key = Key(path, kind, call, leaf)
+        if key not in recording.records:
+            problems.append(f"{key}: {recording.reason(key)}")
+        elif not torch.equal(recording[key].tensor(), tensor):
+            apart = (recording[key].tensor() - tensor).abs().max().item()
+            problems.append(f"{key}: differs by {apart:.3g} of {tensor.abs().max().item():.3g}")
+    extra = {key for key in recording if key.kind is kind} - {
+        Key(p, kind, c, leaf) for p, c, leaf in expected
+    }
+    return problems + [f"{key}: recorded, but plain torch has none" for key in extra]
+
+
+def problems(model: nn.Module, picture: torch.Tensor) -> list[str]:
+    """Run `model` with everything recorded; name all that differs from plain torch or lacks a reason."""
+    total, output, input_gradient, gradients = plain_run(model, picture)
+    through, output_again, _, _ = plain_run(model, picture, separate=True)
+    assert torch.equal(output, output_again)
+    assert input_gradient.abs().max() > 0
+    plan = hv.HookPlan.of(model, "*", kinds=EVERY)
+    recording = hv.capture(model, (picture,), plan, target=hv.class_score(3), mode="eval")
+    # what a module hands on as the same object has one gradient: there is no "through this module only"
+    separate = {
+        key: total.input_gradients[key] if key in total.passed else g
+        for key, g in through.input_gradients.items()
+    }
+    named = {name: gradient for name, gradient in gradients.items() if gradient is not None}
+    own = {
+        (name.rpartition(".")[0], 0, name.rpartition(".")[2]): gradient for name, gradient in named.items()
+    }
+    found = [] if torch.equal(recording.output, output) else ["the output differs"]
+    if not torch.equal(recording.record("", Kind.GRAD_INPUT).tensor(), input_gradient):
+        found.append("the input gradient differs")
+    found += wrong(recording, Kind.OUTPUT, total.outputs)
+    found += wrong(recording, Kind.INPUT, total.inputs)
+    found += wrong(recording, Kind.GRAD_OUTPUT, total.output_gradients)
+    found += wrong(recording, Kind.GRAD_INPUT_TOTAL, total.input_gradients)
+    found += wrong(recording, Kind.GRAD_INPUT, separate)
+    found += wrong(recording, Kind.PARAM_GRAD, own)
+    never = {path for path, _ in model.named_modules()} - {path for path, _, _ in total.outputs}
+    bare = {path for path, module in model.named_modules() if not module._parameters}
+    rightly = {(path, kind) for path in bare for kind in (Kind.PARAM, Kind.PARAM_GRAD)}
+    unjust = {
+        key: why for key, why in recording.absent.items() if key.path not in never and key[:2] not in rightly
+    }
+    found += [f"{key}: {why}" for key, why in unjust.items()]
+    return found + [f"{key}: no reason" for key, why in recording.absent.items() if not why.strip()]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_classifier_shows_exactly_what_plain_torch_computes(family: str) -> None:
+    build, size = FAMILIES[family]
+    model = never_zero(build()).train()  # flags of training, run in eval: the flags must come back
+    picture = torch.randn(1, 3, size, size)
+    before = state_of(model)
+    assert problems(model, picture) == []
+    assert state_of(model) == before
