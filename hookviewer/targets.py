@@ -105,7 +105,7 @@ class dot:  # noqa: N801
     def __call__(self, output: Any) -> torch.Tensor:
         value = picked(output, self.leaf)
         try:
-            return (value * self.tensor.detach().to(value)).sum()
+            return (value * self.tensor.detach().to(value).expand_as(value)).sum()
         except RuntimeError:
             raise HookViewerError(
                 f"The tensor of dot() is {list(self.tensor.shape)}, the output {list(value.shape)}: "

@@ -40,6 +40,12 @@ def base_of(tensor: torch.Tensor) -> torch.Tensor | None:
     return tensor._base if tensor._is_view() else None
 
 
+def root(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the tensor whose memory `tensor` shows."""
+    base = base_of(tensor)
+    return tensor if base is None else base
+
+
 def compiled_original(module: nn.Module) -> nn.Module | None:
     """Return the module inside a `torch.compile` wrapper, or `None` for any other module."""
     original = module._modules.get("_orig_mod")

@@ -45,7 +45,8 @@ class Frame:
     versions: list[tuple[torch.Tensor, int]] = dataclasses.field(default_factory=list)
     lent: list[Lent] = dataclasses.field(default_factory=list)
     loans: list[Loan] = dataclasses.field(default_factory=list)
-    calls_others: bool = False
+    begins: int = 0
+    """How many tensors were recorded before the module itself ran."""
     repeated: bool = False
     """Whether this is, or has had, the second run of a checkpointed block."""
     fingerprint: tuple[object, ...] = ()
@@ -53,13 +54,6 @@ class Frame:
     input_leaves: tuple[str, ...] = ()
     output_shapes: Shapes = ()
     output_leaves: tuple[str, ...] = ()
-
-    @property
-    def culprit(self) -> str:
-        """The words for code that runs now in this call."""
-        return (
-            f"an operation in {self.path or 'the model'}" if self.calls_others else self.path or "the model"
-        )
 
     def close(self, status: str) -> None:
         """End the call and let go of the model's tensors."""
@@ -95,8 +89,6 @@ class Calls:
         """Count a new call of `module`."""
         calls = self.by_path.setdefault(path, [])
         frame = Frame(module, path, len(calls), len(self.frames), sys.exc_info()[1])
-        if self.stack:
-            self.stack[-1].calls_others = True
         calls.append(frame)
         self.frames.append(frame)
         self.stack.append(frame)
@@ -118,13 +110,6 @@ class Calls:
             if frame.module is module:
                 return frame
             frame.close("raised")
-
-    def culprit(self) -> str:
-        """The words for code that runs now, between two modules."""
-        if not self.stack:
-            return "an operation outside the model"
-        frame = self.stack[-1]
-        return f"an operation in {frame.path or 'the model'}"
 
     def log(self) -> dict[str, tuple[Call, ...]]:
         """Return the calls of every module."""

@@ -28,10 +28,12 @@ def entered(state: State, frame: Frame, wanted: Wanted, inputs: Inputs) -> Input
     found = input_leaves(*(changed or inputs))
     frame.input_leaves = tuple([leaf for leaf, _ in found])
     frame.input_shapes = shapes(found)
-    if wanted is NOTHING:
-        return changed
     if Kind.INPUT in wanted.kinds:
         state.record(frame, Kind.INPUT, found)
+    frame.begins = state.overwrites.count
+    if wanted is NOTHING:
+        return changed
+    frame.inputs = found
     if state.gradients is None:
         return changed
     frame.versions = [(tensor, torch_private.version(tensor)) for _, tensor in found]

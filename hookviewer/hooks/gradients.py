@@ -19,6 +19,7 @@ from hookviewer.recording import Record
 from hookviewer.snapshot import snapshot
 
 OVERWRITTEN = "View overwritten in place later: gradient taken from the memory that it was a view of."
+WRITTEN = "The module wrote into its input: the gradient counts all later uses of that memory."
 ALL_USES = "The gradient counts all uses of the memory that this is a view of."
 
 
@@ -91,6 +92,7 @@ class Gradients:
             self.watch_object(key, tensor, edits)
             return
         self._unable(edits)
+        self.notes[key] = (WRITTEN,)
         self._read(key, base, Geometry.of(tensor, base).cut)
 
     def watch_object(self, key: Key, tensor: torch.Tensor, edits: list[Edit] | None = None) -> None:
@@ -246,7 +248,7 @@ def _copy_slices(base: torch.Tensor, edge: GradientEdge) -> Node | None:
     node = base.grad_fn
     while node is not None:
         following = node.next_functions[0][0] if node.next_functions else None
-        if node.name() == "CopySlices" and following is edge.node:
+        if node.name().endswith("CopySlices") and following is edge.node:
             return node
         node = following
     return None

@@ -20,7 +20,7 @@ PASSED_ON = "The module returns its input itself: the gradient counts all uses o
 
 def left(state: State, frame: Frame, wanted: Wanted, output: Any) -> Any:
     """Record what comes out of a call; return another output only where edits or gradients need it."""
-    state.overwrites.check(frame.culprit)
+    state.overwrites.check(frame.path, frame.begins)
     take_back(frame.loans)
     output = _handed_back(state, frame, output)
     if state.starts_gradients and torch.is_grad_enabled():
@@ -110,9 +110,11 @@ def _watch_outputs(state: State, gradients: Gradients, frame: Frame, wanted: Wan
 
 
 def _changed_inside(frame: Frame, tensor: torch.Tensor) -> bool:
-    """Return whether the module was given this very tensor and has written into it."""
+    """Return whether the memory of `tensor` was given to the module, which has written into it."""
+    memory = torch_private.root(tensor)
     return any(
-        given is tensor and torch_private.version(given) != version for given, version in frame.versions
+        torch_private.root(given) is memory and torch_private.version(given) != version
+        for given, version in frame.versions
     )
 
 

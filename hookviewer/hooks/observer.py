@@ -90,7 +90,9 @@ class Observer:
                 return edited_inputs(
                     self.state, self.state.calls.repeat(module, path), wanted, (args, kwargs)
                 )
-            self.state.overwrites.check(self.state.calls.culprit())
+            if self.state.calls.stack:
+                running = self.state.calls.stack[-1]
+                self.state.overwrites.check(running.path, running.begins)
             frame = self.state.calls.start(module, path)
             if self.on_module is not None:
                 self.on_module(path)

@@ -67,6 +67,7 @@ def checked(index: ModuleIndex, plan: HookPlan, *, target: Target | None, edits:
     if isinstance(target, unit):
         target = dataclasses.replace(target, path=_canonical(index, target.path))
     _check_target(plan, target, edits)
+    _check_inference(index, plan)
     modules = {
         path: Wanted(plan.kinds if path in paths else frozenset(), _edits_at(edits, path))
         for path in sorted({*paths, *(edit.path for edit in edits)})
@@ -86,6 +87,15 @@ def _canonical(index: ModuleIndex, path: str) -> str:
 
 def _edits_at(edits: tuple[Edit, ...], path: str) -> tuple[Edit, ...]:
     return tuple(edit for edit in edits if edit.path == path)
+
+
+def _check_inference(index: ModuleIndex, plan: HookPlan) -> None:
+    values = (value for module in index.modules.values() for value in module._parameters.values())
+    if plan.needs_target and any(_is_inference(value) for value in values):
+        raise HookViewerError(
+            "This model was built under torch.inference_mode, where nothing ever has a gradient: "
+            "build or load it outside."
+        )
 
 
 def _check_target(plan: HookPlan, target: Target | None, edits: tuple[Edit, ...]) -> None:

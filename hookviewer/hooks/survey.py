@@ -23,7 +23,7 @@ def survey(start: Node, wanted: set[Node]) -> Survey:
     todo = [start]
     while todo:
         node = todo.pop()
-        reentrant = reentrant or node.name() == "CheckpointFunctionBackward"
+        reentrant = reentrant or node.name().endswith("CheckpointFunctionBackward")
         for following, _ in node.next_functions:
             if following is None:
                 continue
