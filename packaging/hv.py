@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,7 @@ LIBRARIES = [
     "libxcb-sync1",
     "fonts-dejavu-core",
 ]
+WHEEL = re.compile(r"\s*(?:Downloading|Using cached) (?:\S*/)?([^-\s]+)-([^-\s]+)-\S* (\([\d.]+ MB\))")
 CHECKS = (
     ["-m", "ruff", "check", "."],
     ["-m", "ruff", "format", "--check", "."],
@@ -82,7 +84,7 @@ def run(arguments: list[str]) -> int:
 
 
 def test(arguments: list[str]) -> int:
-    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "OMP_NUM_THREADS": "1"}
+    environment = {"QT_QPA_PLATFORM": "offscreen", "OMP_NUM_THREADS": "1", **os.environ}
     return subprocess.call(
         [PYTHON, "-X", "faulthandler", "-m", "pytest", *arguments], cwd=ROOT, env=environment
     )
@@ -99,10 +101,12 @@ def install(cpu: bool) -> None:
     if PYTHON.exists() and stamp.exists() and stamp.read_text() == wanted:
         return
     check_space(cpu)
-    if not PYTHON.exists():
+    if PYTHON.exists():
+        say(f"bringing {VENV} up to date")
+    else:
         make_venv()
-    download, disk = ("0.5 GB", "1.5 GB") if cpu or not LINUX else ("3 GB", "6 GB")
-    say(f"installing PyTorch, Qt and the rest: about {download} to download, {disk} on disk")
+        download, disk = ("0.5 GB", "1.5 GB") if cpu or not LINUX else ("3 GB", "6 GB")
+        say(f"installing PyTorch, Qt and the rest: about {download} to download, {disk} on disk")
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         if pip(pip_arguments(cpu, Path(folder) / "constraints.txt")) != 0:
@@ -165,8 +169,11 @@ def pip(arguments: list[str]) -> int:
     tail: list[str] = []
     for line in process.stdout or ():
         tail = [*tail[-30:], line.rstrip()]
-        if ("MB)" in line and "Downloading" in line) or line.startswith("Installing collected"):
-            print("   ", line.strip()[:110], flush=True)
+        found = WHEEL.match(line)
+        if found:
+            print("   ", *found.groups(), flush=True)
+        elif line.startswith("Installing collected"):
+            say(f"unpacking {line.count(',') + 1} packages")
     if process.wait() != 0:
         print("\n".join(tail), flush=True)
     return process.returncode

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -266,6 +267,16 @@ def test_a_shape_that_nothing_states_is_guessed_from_the_first_layer(
     assert given.args[0].shape == shape
     assert "guess" in given.notes[0]
     model(*given.args)
+
+
+def test_a_guess_for_a_detector_is_a_list_and_for_a_lazy_layer_has_three_channels() -> None:
+    detector = known(Preprocess(batch=False))
+    assert [tensor.shape for tensor in guess(detector).args[0]] == [(3, 224, 224)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch says that lazy modules are new
+        lazy = nn.Sequential(nn.LazyConv2d(2, 3), nn.Flatten(), nn.LazyLinear(2))
+    assert guess(lazy).args[0].shape == (1, 3, 224, 224)
+    lazy(*guess(lazy).args)
 
 
 def test_a_model_that_gives_nothing_to_go_by_says_so() -> None:

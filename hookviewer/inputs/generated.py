@@ -8,8 +8,9 @@ import torch
 from torch import nn
 
 from hookviewer.errors import HookViewerError
-from hookviewer.inputs import shapes
+from hookviewer.inputs import picture, shapes
 from hookviewer.inputs.input import Input, InputSource
+from hookviewer.sources import Preprocess, card
 from hookviewer.sources.source import literal, split_arguments
 
 _DEFAULTS: dict[str, dict[str, Any]] = {"random": {"seed": 0}, "constant": {"value": 0.0}, "ones": {}}
@@ -65,8 +66,9 @@ def ones_for(model: nn.Module | None, spec: str) -> Input:
     """Return ones in the shape that `model` takes."""
     if model is None:
         raise HookViewerError("demo:ones takes its shape from a model: write ones:1x3x224x224 instead.")
-    tensor, reason = shapes.filled(model, 1)
-    return Input("ones", (tensor,), notes=(reason,) if reason else (), spec=spec)
+    want = shapes.expected(model)
+    tensor = torch.ones(want.shape, dtype=torch.long if want.tokens else torch.float32)
+    return _input("ones", tensor, want, model, spec)
 
 
 def guess(model: nn.Module) -> Input:
@@ -80,4 +82,9 @@ def guess(model: nn.Module) -> Input:
         tensor = torch.randint(want.tokens, want.shape, generator=generator)
     else:
         tensor = torch.randn(want.shape, generator=generator)
-    return Input("random", (tensor,), notes=(want.reason,) if want.reason else ())
+    return _input("random", tensor, want, model, "")
+
+
+def _input(name: str, tensor: torch.Tensor, want: shapes.Expected, model: nn.Module, spec: str) -> Input:
+    arguments = picture.arguments(tensor, card(model).preprocess or Preprocess())
+    return Input(name, arguments, notes=(want.reason,) if want.reason else (), spec=spec)

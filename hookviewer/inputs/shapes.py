@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from math import prod
-from typing import Any
 
-import torch
 from torch import nn
 
 from hookviewer.errors import HookViewerError
@@ -53,14 +51,14 @@ def expected(model: nn.Module) -> Expected:
 
 
 def _by_layer(module: nn.Module) -> Expected | None:
-    match module:
+    match module:  # a lazy module does not know its channels: 0 stands for that
         case nn.Conv1d():
-            return Expected((1, module.in_channels, 128))
+            return Expected((1, module.in_channels or 1, 128))
         case nn.Conv2d():
-            return Expected((1, module.in_channels, 224, 224))
+            return Expected((1, module.in_channels or 3, 224, 224))
         case nn.Conv3d():
-            return Expected((1, module.in_channels, 16, 112, 112))
-        case nn.Linear():
+            return Expected((1, module.in_channels or 3, 16, 112, 112))
+        case nn.Linear() if module.in_features:
             return Expected((1, module.in_features))
         case nn.Embedding() | nn.EmbeddingBag():
             return Expected((1, 16), tokens=module.num_embeddings)
@@ -134,10 +132,3 @@ def parse_shape(text: str, axes: int | None = None) -> tuple[int, ...]:
 def spelled(shape: tuple[int, ...]) -> str:
     """Return a shape for a person: `1 × 3 × 224 × 224`."""
     return " × ".join(str(size) for size in shape) if shape else "a single number"
-
-
-def filled(model: nn.Module, value: Any) -> tuple[torch.Tensor, str]:
-    """Return a tensor of the shape that `model` takes, full of `value`, and the guess in words."""
-    want = expected(model)
-    dtype = torch.long if want.tokens else torch.float32
-    return torch.full(want.shape, value, dtype=dtype), want.reason

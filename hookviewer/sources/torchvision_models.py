@@ -24,7 +24,8 @@ def known(builder: Any, arguments: Mapping[str, Any]) -> ModelCard | None:
     notes = () if trained else ("Its weights are random: this network was not trained.",)
     names = tuple(weights.meta.get("categories", ())) if trained else ()
     preprocess = _preprocess(weights.transforms(), guessed=not trained)
-    return ModelCard(name=name, preprocess=preprocess, class_names=names, notes=notes)
+    example = "demo:chelsea" if preprocess is not None else ""
+    return ModelCard(name=name, preprocess=preprocess, class_names=names, notes=notes, example=example)
 
 
 def check_weights(place: str, builder: Any, arguments: Mapping[str, Any]) -> None:
