@@ -8,25 +8,20 @@ import sys
 
 import torch
 
-DEMO = "demo:mobilenet_v2"
-DEMO_INPUTS = ["demo:chelsea", "demo:coffee"]
-
 
 def open_window(chosen: argparse.Namespace) -> int:
     """Open the window; without a screen, write what it would show as pictures and print where they are."""
-    if chosen.model is None and not chosen.inputs:
-        chosen.inputs = DEMO_INPUTS
     options = {"weights": chosen.weights, "inputs": chosen.inputs, "trust": chosen.trust}
     torch.manual_seed(0)  # a network without weights is the same one at every start
     if has_screen():
         from hookviewer.gui import app
 
-        return int(app.main(model=chosen.model or DEMO, **options))
+        return int(app.main(model=chosen.model, **options))
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from hookviewer.gui import app
 
     print("There is no screen: what the window would show is written as pictures.", flush=True)
-    for path in app.main_offscreen(model=chosen.model or DEMO, **options):
+    for path in app.main_offscreen(model=chosen.model, **options):
         print(path)
     return 0
 
