@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Concatenate, ParamSpec, cast
+
+from PySide6.QtGui import QPaintDevice, QPainter
 
 _log = logging.getLogger(__name__)
 
@@ -25,6 +28,16 @@ def guarded(
             _tell_once(self, method.__qualname__, error)
 
     return cast(Callable[Concatenate[Any, Arguments], None], run)
+
+
+@contextlib.contextmanager
+def painting(device: QPaintDevice) -> Iterator[QPainter]:
+    """Give a painter that is ended whatever happens: a device may not be destroyed while it is painted."""
+    painter = QPainter(device)
+    try:
+        yield painter
+    finally:
+        painter.end()
 
 
 def _tell_once(owner: object, where: str, error: Exception) -> None:

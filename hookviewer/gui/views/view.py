@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from hookviewer.arrays import Maps
 from hookviewer.gui.columns import Column
+from hookviewer.gui.guard import painting
 from hookviewer.gui.state import Pointed
 from hookviewer.gui.wall.geometry import Sight
 
@@ -79,9 +80,8 @@ class View(ABC):
         size = self.host.size() * ratio
         image = QImage(size, QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(ratio)
-        painter = QPainter(image)
-        self.paint(painter)
-        painter.end()
+        with painting(image) as painter:
+            self.paint(painter)
         return image
 
     def spot(self, point: QPointF) -> Pointed | None:

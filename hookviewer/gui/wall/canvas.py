@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent, QResizeEve
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from hookviewer.gui.columns import Column
-from hookviewer.gui.guard import guarded
+from hookviewer.gui.guard import guarded, painting
 from hookviewer.gui.theme import theme
 from hookviewer.gui.views import Sheet, View, best_view
 from hookviewer.gui.wall import marks
@@ -88,13 +88,12 @@ class Canvas(QWidget):
 
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        if self.view is None:
-            self._paint_reason(painter)
-        else:
-            self.view.paint(painter)
-            self.view.paint_marks(painter)
-        painter.end()
+        with painting(self) as painter:
+            if self.view is None:
+                self._paint_reason(painter)
+            else:
+                self.view.paint(painter)
+                self.view.paint_marks(painter)
 
     def _paint_reason(self, painter: QPainter) -> None:
         painter.fillRect(self.rect(), theme()["canvas"])
@@ -107,9 +106,8 @@ class Canvas(QWidget):
         ratio = self.devicePixelRatioF()
         image = QImage(self.size() * ratio, QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(ratio)
-        painter = QPainter(image)
-        self._paint_reason(painter)
-        painter.end()
+        with painting(image) as painter:
+            self._paint_reason(painter)
         return image
 
     def _drop_view(self) -> None:

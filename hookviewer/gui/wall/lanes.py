@@ -6,11 +6,12 @@ import dataclasses
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QTimer, Signal
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from hookviewer.arrays import Maps
 from hookviewer.gui.columns import Column, WallState
+from hookviewer.gui.guard import painting
 from hookviewer.gui.state import InputItem, Pointed, Selection
 from hookviewer.gui.theme import keeper, theme
 from hookviewer.gui.views import Sheet, View
@@ -107,10 +108,9 @@ class Lanes(QFrame):
         image = QImage(self.size() * ratio, QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(ratio)
         image.fill(theme()["canvas"])
-        painter = QPainter(image)
-        for lane in self.columns:
-            painter.drawImage(lane.canvas.mapTo(self, QPoint(0, 0)), lane.canvas.picture())
-        painter.end()
+        with painting(image) as painter:
+            for lane in self.columns:
+                painter.drawImage(lane.canvas.mapTo(self, QPoint(0, 0)), lane.canvas.picture())
         return image
 
     def place(self) -> None:

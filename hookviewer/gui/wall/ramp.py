@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from hookviewer import render
 from hookviewer.gui.choices import Choice
-from hookviewer.gui.guard import guarded
+from hookviewer.gui.guard import guarded, painting
 from hookviewer.gui.numbers import number
 from hookviewer.gui.theme import font, keeper, scaled, theme
 
@@ -75,7 +75,11 @@ class RampChoice(Choice):
 
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter, look = QPainter(self), theme()
+        with painting(self) as painter:
+            self._paint(painter)
+
+    def _paint(self, painter: QPainter) -> None:
+        look = theme()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.hasFocus() or self.underMouse():
             painter.setPen(look["focus"] if self.hasFocus() else look["control_hover"])
@@ -87,7 +91,6 @@ class RampChoice(Choice):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         x, y = self.width() - 13, self.height() / 2 - 1.5
         painter.drawPolyline([QPointF(x, y), QPointF(x + 4, y + 4), QPointF(x + 8, y)])
-        painter.end()
 
 
 class Ramp(QWidget):
@@ -113,7 +116,11 @@ class Ramp(QWidget):
 
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter, (left, right) = QPainter(self), self._sides()
+        with painting(self) as painter:
+            self._paint(painter)
+
+    def _paint(self, painter: QPainter) -> None:
+        left, right = self._sides()
         painter.setFont(font("mono", 11))
         painter.setPen(theme()["text_2"])
         ends = [number(value) for value in self._levels]
@@ -124,7 +131,6 @@ class Ramp(QWidget):
         painter.drawText(side, middle | Qt.AlignmentFlag.AlignLeft, ends[1])
         bar = QRectF(left, (height - THICK) / 2, self.width() - left - right, THICK)
         draw_ramp(painter, bar, self._colormap, self._levels)
-        painter.end()
 
     def _sides(self) -> tuple[float, float]:
         measure = QFontMetricsF(font("mono", 11))

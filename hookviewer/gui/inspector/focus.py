@@ -1,0 +1,151 @@
+"""What the inspector looks at: one channel of one input's record, and what is known of it. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hookviewer import arrays
+from hookviewer.gui.columns import Column, WallState, maps_of
+from hookviewer.gui.numbers import number
+from hookviewer.gui.state import InputItem, Run, Selection
+from hookviewer.kinds import Key, Kind
+
+Values = npt.NDArray[Any]
+
+MOST_COUNTED = 1 << 19
+BINS = 96
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Focus:
+    """One channel of the current input's column; `cell` is the row and column that the numbers are of."""
+
+    column: Column
+    maps: arrays.Maps
+    channel: int
+    cell: tuple[int, int]
+    levels: tuple[float, float]
+    colormap: str
+    item: InputItem | None
+
+    @property
+    def map(self) -> Values:
+        """The channel's values [H, W]."""
+        values: Values = self.maps.values[self.channel]
+        return values
+
+    @property
+    def value(self) -> object:
+        """The value of the cell."""
+        return self.map[self.cell]
+
+    @property
+    def is_map(self) -> bool:
+        """Whether there is a picture to look at."""
+        return self.maps.layout == "maps"
+
+
+def focus_of(wall: WallState, selection: Selection, items: Sequence[InputItem]) -> Focus | None:
+    """Return what is in focus: the selected input's column, or the first one that holds something."""
+    filled = [column for column in wall.filled if column.maps is not None and column.maps.values.size]
+    column = next((one for one in filled if one.number == selection.input), filled[0] if filled else None)
+    if column is None or column.maps is None:
+        return None
+    count, height, width = column.maps.values.shape
+    channel = min(max(selection.channel, 0), count - 1)
+    row, place = selection.cell or (height // 2, width // 2)
+    cell = (min(max(row, 0), height - 1), min(max(place, 0), width - 1))
+    item = next((one for one in items if one.number == column.number), None)
+    return Focus(column, column.maps, channel, cell, wall.levels, wall.colormap, item)
+
+
+def reason_of(wall: WallState) -> str:
+    """Return why there is nothing to look at."""
+    if not wall.columns:
+        return "Tick an input, and its maps can be looked at here."
+    reason = wall.columns[0].reason
+    return reason or "The tensor is empty: there is nothing to look at."
+
+
+@functools.lru_cache(maxsize=64)
+def one_channel(maps: arrays.Maps, channel: int) -> arrays.Maps:
+    """Return the maps of one channel only."""
+    return dataclasses.replace(maps, values=maps.values[channel : channel + 1], titles=())
+
+
+@functools.lru_cache(maxsize=32)
+def channel_statistics(maps: arrays.Maps) -> arrays.ChannelStatistics:
+    """Return the statistics of each channel."""
+    return arrays.channel_statistics(maps.values)
+
+
+@functools.lru_cache(maxsize=32)
+def layer_statistics(maps: arrays.Maps) -> arrays.Statistics:
+    """Return the statistics of all channels together."""
+    return arrays.statistics(maps.values)
+
+
+@functools.lru_cache(maxsize=32)
+def alike(maps: arrays.Maps, channel: int) -> tuple[Values, Values]:
+    """Return the other channels, the most similar first, and the correlation of every channel."""
+    return arrays.similar(maps, channel)
+
+
+def gradient_of(run: Run | None, selection: Selection, record_key: Key | None) -> arrays.Maps | None:
+    """Return the gradient's maps of what is selected, where they were recorded and kept."""
+    if run is None or record_key is None:
+        return None
+    leaves = run.recording.leaves(selection.path, Kind.GRAD_OUTPUT, selection.call)
+    if not leaves:
+        return None
+    leaf = selection.leaf if selection.leaf in leaves else leaves[0]
+    record = run.recording.get(Key(selection.path, Kind.GRAD_OUTPUT, selection.call, leaf))
+    return None if record is None or record.kept is None else maps_of(record)
+
+
+def statistics_rows(focus: Focus, gradient: arrays.Maps | None) -> list[tuple[str, str, str]]:
+    """Return name, the channel's number and the layer's number of each statistic."""
+    own, layer = channel_statistics(focus.maps), layer_statistics(focus.maps)
+    place = focus.channel
+    rows = [
+        (name, number(float(getattr(own, name)[place])), number(float(getattr(layer, name))))
+        for name in ("mean", "std", "min", "max")
+    ]
+    rows.append(("zeros", _share(own.zeros[place], own.count[place]), _share(layer.zeros, layer.count)))
+    if gradient is not None and gradient.values.shape == focus.maps.values.shape:
+        sizes = channel_statistics(gradient).l2
+        rows.append(("|grad|", number(float(sizes[place])), number(float(layer_statistics(gradient).l2))))
+    odd = (own.nan + own.pos_inf + own.neg_inf)[place]
+    rows.append(("NaN, inf", str(int(odd)), str(int(layer.nan + layer.pos_inf + layer.neg_inf))))
+    return rows
+
+
+@functools.lru_cache(maxsize=16)
+def span_of(maps: arrays.Maps) -> tuple[float, float, int]:
+    """Return the range of nearly all values, and of how many values one was looked at."""
+    flat = maps.values.reshape(-1)
+    step = max(1, flat.size // MOST_COUNTED)
+    some = np.asarray(flat[::step], np.float64)
+    some = some[np.isfinite(some)]
+    if not some.size:
+        return 0.0, 1.0, step
+    low, high = (float(value) for value in np.quantile(some, (0.0005, 0.9995)))
+    if low == high:
+        low, high = float(some.min()), float(some.max())
+    return (low, high, step) if low < high else (low - 0.5, high + 0.5, step)
+
+
+@functools.lru_cache(maxsize=64)
+def counts(maps: arrays.Maps, low: float, high: float, step: int) -> tuple[Values, Values]:
+    """Return how many of every `step`-th value lie in each of 96 steps from low to high, and their edges."""
+    return arrays.histogram(maps.values.reshape(-1)[::step], BINS, (low, high))
+
+
+def _share(part: int, count: int) -> str:
+    return f"{100 * float(part) / max(int(count), 1):.1f} %"

@@ -1,0 +1,208 @@
+"""One channel, looked at closely: map, value, levels, statistics, profile, and what is like it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSlider, QStackedLayout, QWidget
+
+from hookviewer.gui import columns, parts
+from hookviewer.gui.columns import WallState
+from hookviewer.gui.inspector.big_map import MODES, BigMap, cross_colours
+from hookviewer.gui.inspector.focus import (
+    Focus,
+    focus_of,
+    gradient_of,
+    reason_of,
+    statistics_rows,
+)
+from hookviewer.gui.inspector.level_plot import LevelPlot
+from hookviewer.gui.inspector.profile import Profile
+from hookviewer.gui.inspector.section import Section
+from hookviewer.gui.inspector.similar_maps import SimilarMaps
+from hookviewer.gui.inspector.stat_table import StatTable
+from hookviewer.gui.reading import input_position
+from hookviewer.gui.session import Session
+from hookviewer.gui.state import Message, Pointed, Shown
+from hookviewer.gui.theme import MEDIUM, keeper
+from hookviewer.gui.wall import words
+
+SLOW_MS = 60
+"""Statistics and likeness wait until stepping pauses for so long."""
+
+
+class Inspector(QWidget):
+    """Shows the selected channel of the current input; every change is asked of the session."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("inspector")
+        self._session = session
+        self._wall: WallState | None = None
+        self.focus: Focus | None = None
+        self.big_map, self.levels, self.profile = BigMap(), LevelPlot(), Profile()
+        self.statistics, self.similar = StatTable(), SimilarMaps()
+        self.value = parts.label("", "", 16, mono=True, weight=MEDIUM)
+        self.place = parts.label("", "second", 11, mono=True)
+        self.input_place = parts.label("", "caption", 11, mono=True)
+        self.mode = parts.Segmented(("Map", "Overlay", "Input"), height=26)
+        self.opacity = QSlider(Qt.Orientation.Horizontal)
+        self.share = parts.label("", "second", 11, mono=True)
+        self.reason = parts.label("", "caption", 12)
+        self._mode_by_hand = False
+        self._build()
+        self._slow, self._soon = _timer(self, SLOW_MS), _timer(self, 0)
+        self._slow.timeout.connect(self.refresh_slow)
+        self._soon.timeout.connect(self.refresh)
+        self._connect()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the session's present state; statistics and likeness follow."""
+        self._soon.stop()
+        session = self._session
+        self._wall = columns.resolve(
+            session.ticked_inputs, session.runs, session.selection, session.look, running=session.running
+        )
+        self.focus = focus_of(self._wall, session.selection, session.inputs)
+        self._stack.setCurrentIndex(0 if self.focus is None else 1)
+        if self.focus is None:
+            self.reason.setText(
+                "Open a model to look inside." if session.model is None else reason_of(self._wall)
+            )
+            self.big_map.show_focus(None, "map", 1.0)
+            self._slow.stop()
+            return
+        self._show_focus(self.focus)
+        self._slow.start()
+
+    def refresh_slow(self) -> None:
+        """Show statistics and the most similar channels now."""
+        self._slow.stop()
+        focus, session = self.focus, self._session
+        if focus is None:
+            return
+        number = focus.column.number
+        run = session.runs.get(number) if number is not None else None
+        key = focus.column.record.key if focus.column.record is not None else None
+        self.statistics.show_rows(statistics_rows(focus, gradient_of(run, session.selection, key)))
+        if focus.is_map and len(focus.maps.values) > 1:
+            self.similar.show_focus(focus)
+
+    def _show_focus(self, focus: Focus) -> None:
+        self._choose_mode()
+        for widget in (self.big_map, self._controls, self._profile):
+            widget.setVisible(focus.is_map)
+        self._similar.setVisible(focus.is_map and len(focus.maps.values) > 1)
+        self._show_map(focus)
+        self.value.setText(words.written(focus.value))
+        row, place = focus.cell
+        self.place.setText(f"y {row}  x {place}" if focus.is_map else f"{place}")
+        position = input_position(focus.column, focus.cell, self._session.inputs)
+        self.input_place.setText(f"input ≈ {position}" if position else "")
+        self._levels.setVisible(focus.maps.layout in ("maps", "bars"))
+        if self._wall is not None:
+            self._scale.setText(words.scale_words(self._wall)[1])
+        self.levels.show_focus(focus)
+        if focus.is_map:
+            self.profile.show_focus(focus)
+
+    def _show_map(self, focus: Focus) -> None:
+        mode = MODES[self.mode.index]
+        self.opacity.setEnabled(mode == "overlay")
+        self.share.setText(f"{self.opacity.value()} %")
+        self.big_map.show_focus(focus if focus.is_map else None, mode, self.opacity.value() / 100)
+
+    def _choose_mode(self) -> None:
+        """Grad-CAM is looked at over the picture, everything else plain, until the user chooses."""
+        if not self._mode_by_hand:
+            self.mode.choose(1 if self._session.selection.shown is Shown.GRAD_CAM else 0)
+
+    # -- how it is made
+
+    def _build(self) -> None:
+        self.opacity.setRange(5, 99)
+        self.opacity.setValue(75)
+        self.opacity.setAccessibleName("Opacity of the map over the picture")
+        self.opacity.setMinimumWidth(40)
+        self.share.setFixedWidth(self.share.fontMetrics().horizontalAdvance("100 %") + 4)
+        for one in (self.place, self.input_place):
+            one.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.reason.setWordWrap(True)
+        self.reason.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(_centred(self.reason))
+        self._stack.addWidget(self._scrolled())
+
+    def _scrolled(self) -> QScrollArea:
+        where = parts.column(self.place, self.input_place, spacing=1)
+        read = parts.row(self.value, None, where, margins=(2, 8, 2, 2))
+        self._controls = parts.frame(
+            parts.row(self.mode, self.opacity, self.share, spacing=8, margins=(0, 8, 0, 0))
+        )
+        top = parts.frame(parts.column(self.big_map, read, self._controls, margins=(11, 0, 11, 10)))
+        body = QFrame()
+        body.setLayout(parts.column(top, *self._sections(), None))
+        area = QScrollArea()
+        area.setWidget(body)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        return area
+
+    def _sections(self) -> tuple[Section, ...]:
+        self._scale = parts.label("", "second", 11)
+        copy = parts.tool("copy", "Copy as CSV", size=24)
+        copy.clicked.connect(self._on_copy)
+        self._row, self._column = parts.label("row", "", 11), parts.label("column", "", 11)
+        self._levels = Section("Levels", self.levels, self._scale, margins=(8, 0, 8, 6))
+        self._statistics = Section("Statistics", self.statistics, copy)
+        self._profile = Section("Profile", self.profile, self._row, self._column, margins=(6, 0, 10, 6))
+        likeness = parts.label("correlation", "caption", 11)
+        self._similar = Section("Most similar", self.similar, likeness, margins=(11, 0, 11, 10))
+        self._recolour()
+        return self._levels, self._statistics, self._profile, self._similar
+
+    def _connect(self) -> None:
+        session = self._session
+        for signal in (session.model_changed, session.selection_changed, session.look_changed):
+            signal.connect(self.refresh)
+        for signal in (session.inputs_changed, session.runs_changed, session.run_finished):
+            signal.connect(self._soon.start)
+        keeper().changed.connect(self._recolour)
+        self.mode.changed.connect(self._on_mode_changed)
+        self.opacity.valueChanged.connect(lambda _: self._show_again())
+        self.big_map.chosen.connect(self._on_chosen)
+        self.big_map.hovered.connect(session.point)
+        self.levels.levels_wanted.connect(lambda pair: session.set_look(levels=pair))
+        self.similar.chosen.connect(lambda channel: session.select(channel=channel))
+
+    def _on_mode_changed(self) -> None:
+        self._mode_by_hand = True
+        self._show_again()
+
+    def _show_again(self) -> None:
+        if self.focus is not None:
+            self._show_map(self.focus)
+
+    def _on_chosen(self, spot: Pointed) -> None:
+        self._session.select(channel=spot.channel, cell=spot.cell)
+
+    def _on_copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.statistics.csv())
+        self._session.tell(Message("ok", "Copied the statistics."))
+
+    def _recolour(self) -> None:
+        for one, colour in zip((self._row, self._column), cross_colours(), strict=True):
+            one.setStyleSheet(f"color: {colour.name()};")
+
+
+def _centred(label: QLabel) -> QFrame:
+    return parts.frame(parts.column(None, label, None, margins=(24, 12, 24, 12)))
+
+
+def _timer(owner: QWidget, milliseconds: int) -> QTimer:
+    made = QTimer(owner)
+    made.setSingleShot(True)
+    made.setInterval(milliseconds)
+    return made

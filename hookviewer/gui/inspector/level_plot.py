@@ -1,0 +1,178 @@
+"""The histogram of the layer in the colours of the map, the channel as a line, and the levels to drag."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from hookviewer import render
+from hookviewer.gui.guard import guarded, painting
+from hookviewer.gui.inspector.focus import Focus, Values, counts, one_channel, span_of
+from hookviewer.gui.numbers import number
+from hookviewer.gui.theme import font, keeper, scaled, theme
+
+HEIGHT, AXIS = 118, 18
+REACH = 7
+"""Pixels around a handle at which it is taken."""
+
+
+class LevelPlot(QWidget):
+    """Two handles are the levels; dragging one sets them, a double click gives them back to the scale."""
+
+    levels_wanted = Signal(object)
+    """The pair of levels, or None for the scale's own."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("levels")
+        self.setAccessibleName("Levels and histogram")
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFixedHeight(scaled(HEIGHT))
+        self._focus: Focus | None = None
+        self._taken: int | None = None
+        self._span = (0.0, 1.0)
+        keeper().changed.connect(self.update)
+
+    def show_focus(self, focus: Focus) -> None:
+        """Show the values of a layer and of one channel of it."""
+        self._focus = focus
+        if self._taken is None:
+            self._span = self._wanted_span(focus)
+        step = span_of(focus.maps)[2]
+        self.setToolTip(
+            f"Counts of every {step}th value, logarithmic." if step > 1 else "Logarithmic counts."
+        )
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, self.height())
+
+    def x_of(self, value: float) -> float:
+        """Return where a value stands, in pixels."""
+        low, high = self._span
+        return (value - low) / (high - low) * self.width()
+
+    def value_at(self, x: float) -> float:
+        """Return the value at a place in pixels."""
+        low, high = self._span
+        return low + x / max(self.width(), 1) * (high - low)
+
+    @guarded
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._focus is None:
+            return
+        focus = self._focus
+        step = span_of(focus.maps)[2]
+        layer, edges = counts(focus.maps, *self._span, step)
+        own, _ = counts(one_channel(focus.maps, focus.channel), *self._span, 1)
+        with painting(self) as painter:
+            self._paint_bars(painter, np.log10(layer * float(step) + 1), edges)
+            self._paint_line(painter, np.log10(own + 1.0), np.log10(layer.max() * float(step) + 1), edges)
+            self._paint_handles(painter)
+            self._paint_axis(painter)
+
+    def _paint_bars(self, painter: QPainter, heights: Values, edges: Values) -> None:
+        if self._focus is None:
+            return
+        table, hatch = render.colour_table(self._focus.colormap), theme()["hatch"]
+        middles = (edges[1:] + edges[:-1]) / 2
+        index = render.to_index(middles, self._focus.levels)
+        low, high = self._focus.levels
+        top, base = float(heights.max()) or 1.0, self.height() - AXIS
+        for place, height in enumerate(heights):
+            inside = low <= edges[place + 1] and edges[place] <= high
+            left, right = self.x_of(float(edges[place])), self.x_of(float(edges[place + 1]))
+            tall = height / top * (base - 8)
+            colour = QColor(*map(int, table[index[place]][:3])) if inside else hatch
+            painter.fillRect(QRectF(left, base - tall, right - left + 0.6, tall), colour)
+        painter.setPen(QPen(theme()["border_strong"], 1))
+        painter.drawPolyline(_steps(heights / top * (base - 8), edges, base, self.x_of))
+
+    def _paint_line(self, painter: QPainter, own: Values, top: float, edges: Values) -> None:
+        base = self.height() - AXIS
+        painter.setPen(QPen(theme()["text"], 1.25))
+        painter.drawPolyline(_steps(own / (top or 1.0) * (base - 8), edges, base, self.x_of))
+
+    def _paint_handles(self, painter: QPainter) -> None:
+        if self._focus is None:
+            return
+        base = self.height() - AXIS
+        painter.setPen(QPen(theme()["border_strong"], 1))
+        painter.drawLine(QLineF(0, base + 0.5, self.width(), base + 0.5))
+        for place, level in enumerate(self._focus.levels):
+            x = min(max(self.x_of(level), 1.0), self.width() - 1.0)
+            painter.fillRect(QRectF(x - 1, 0, 3 if place == self._taken else 2, base), theme()["accent"])
+
+    def _paint_axis(self, painter: QPainter) -> None:
+        painter.setFont(font("mono", 10))
+        painter.setPen(theme()["text_3"])
+        measure = painter.fontMetrics()
+        for value in ticks(*self._span):
+            text, x = number(value), self.x_of(value)
+            half = measure.horizontalAdvance(text) / 2
+            if half <= x <= self.width() - half:
+                side = QRectF(x - half - 2, self.height() - AXIS + 2, 2 * half + 4, AXIS - 2)
+                painter.drawText(side, Qt.AlignmentFlag.AlignCenter, text)
+
+    # -- handles
+
+    @guarded
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._taken = self._handle_at(event.position().x())
+
+    @guarded
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        x = event.position().x()
+        if self._taken is None or self._focus is None:
+            near = self._handle_at(x) is not None
+            self.setCursor(Qt.CursorShape.SplitHCursor if near else Qt.CursorShape.ArrowCursor)
+            return
+        ends = list(self._focus.levels)
+        ends[self._taken] = self.value_at(min(max(x, 0.0), float(self.width())))
+        if ends[0] < ends[1]:
+            self.levels_wanted.emit((ends[0], ends[1]))
+
+    @guarded
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._taken = None
+        self.update()
+
+    @guarded
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.levels_wanted.emit(None)
+
+    def _handle_at(self, x: float) -> int | None:
+        if self._focus is None:
+            return None
+        ways = [abs(min(max(self.x_of(level), 0.0), self.width()) - x) for level in self._focus.levels]
+        nearest = int(np.argmin(ways))
+        return nearest if ways[nearest] <= REACH else None
+
+    def _wanted_span(self, focus: Focus) -> tuple[float, float]:
+        low, high, _ = span_of(focus.maps)
+        low, high = min(low, focus.levels[0]), max(high, focus.levels[1])
+        air = 0.03 * (high - low)
+        return low - air, high + air
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Return four to seven round values between low and high, zero among them where it lies inside."""
+    rough = (high - low) / 5
+    decade = 10.0 ** np.floor(np.log10(rough))
+    step = next(factor * decade for factor in (1, 2, 5, 10) if factor * decade >= rough)
+    first, last = int(np.ceil(low / step)), int(np.floor(high / step))
+    return [float(place * step) for place in range(first, last + 1)]
+
+
+def _steps(heights: Values, edges: Values, base: float, x_of: Callable[[float], float]) -> QPolygonF:
+    points: list[QPointF] = []
+    for place, height in enumerate(heights):
+        y = base - float(height)
+        points += [QPointF(x_of(float(edges[place])), y), QPointF(x_of(float(edges[place + 1])), y)]
+    return QPolygonF(points)
