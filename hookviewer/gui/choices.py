@@ -15,8 +15,12 @@ HEIGHT = 28
 class Choice(QComboBox):
     """A combo box that shows an icon before its text, and can show the text in a shorter form."""
 
+    _icon = ""  # Qt asks for the style while the object is being made
+    _short = False
+
     def __init__(self, name: str, icon: str, tip: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._icon = icon
         self.setObjectName(name)
         self.setToolTip(tip)
         self.setAccessibleName(tip)
@@ -24,8 +28,6 @@ class Choice(QComboBox):
         self.setFixedHeight(scaled(HEIGHT))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setIconSize(QSize(16, 16))
-        self._icon = icon
-        self._short = False
         self.currentIndexChanged.connect(self.updateGeometry)
         keeper().changed.connect(self.update)
 
@@ -43,14 +45,14 @@ class Choice(QComboBox):
 
     def sizeHint(self) -> QSize:
         width = self.fontMetrics().horizontalAdvance(self.shown_text())
-        return QSize(width + (60 if self._icon else 40), self.height())
+        return QSize(width + (72 if self._icon else 48), self.height())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(scaled(48), self.height())
 
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
         super().initStyleOption(option)
-        room = self.width() - (58 if self._icon else 38)
+        room = self.width() - (70 if self._icon else 46)
         text = self.fontMetrics().elidedText(self.shown_text(), Qt.TextElideMode.ElideRight, max(room, 10))
         option.currentText = f" {text}" if self._icon else text
         if self._icon:

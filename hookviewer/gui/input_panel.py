@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QWidget
 
 from hookviewer.gui.input_list import NUMBER, ROW_HEIGHT, InputDelegate, InputModel, tick_rect
@@ -115,9 +115,21 @@ class InputPanel(QWidget):
         self.setLayout(column(self._empty))
         session.inputs_changed.connect(self._on_inputs_changed)
         session.model_changed.connect(self._on_inputs_changed)
+        session.runs_changed.connect(self._give_way)
+        session.selection_changed.connect(self._give_way)
         self._on_inputs_changed()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._give_way()
+
+    def _give_way(self) -> None:
+        """Show the classes only where the first inputs keep their room."""
+        rows = min(len(self._session.inputs), SHOWN_ROWS) * scaled(ROW_HEIGHT)
+        self.top.setVisible(bool(self.top.guesses) and self.height() >= rows + self.top.height())
+
     def _on_inputs_changed(self) -> None:
+        self._give_way()
         waiting = self.tr("Add pictures, arrays or text once a model is open.")
         ready = self.tr("Add a picture, an array or a random input (Ctrl+I), or drop files here.")
         self._empty.show_content(

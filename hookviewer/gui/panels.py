@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QStackedLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QWidget
 
 from hookviewer.gui.giving_way import Elided
 from hookviewer.gui.icons import set_icon
@@ -45,20 +45,11 @@ class Panel(QDockWidget):
         self.setAccessibleName(title)
         self.heading = label(title, "strong")
         self.caption = Elided(role="caption", size=11)
-        self.setTitleBarWidget(
-            TitleBar(
-                row(
-                    icon_label(icon),
-                    2,
-                    self.heading,
-                    2,
-                    self.caption,
-                    *tools,
-                    spacing=4,
-                    margins=(12, 0, 6, 0),
-                )
-            )
-        )
+        parts = (icon_label(icon), 2, self.heading, 2, self.caption, *tools)
+        layout = row(*parts, spacing=4, margins=(12, 0, 6, 0))
+        layout.setStretchFactor(self.caption, 1)
+        self.heading.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+        self.setTitleBarWidget(TitleBar(layout))
         self.setWidget(frame(column(body, margins=(1, 0, 1, 1)), "panelBody"))
 
     def say(self, caption: str) -> None:

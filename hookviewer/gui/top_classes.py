@@ -32,7 +32,6 @@ class TopClasses(QFrame):
         self.number = item.number if item is not None else 0
         self.title = item.input.name if item is not None else ""
         self.guesses = run.guesses[:MOST] if run is not None else ()
-        self.setVisible(bool(self.guesses))
         self.setFixedHeight(scaled(HEAD + ROW * len(self.guesses) + 10))
         spoken = ", ".join(f"{guess.name} {guess.share:.3f}" for guess in self.guesses)
         self.setAccessibleName(self.tr("Top 5") + f" {self.title}: {spoken}")

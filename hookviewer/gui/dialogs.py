@@ -1,0 +1,125 @@
+"""Two small questions: which model by name, and which shape of a generated input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCompleter, QDialog, QFileDialog, QLineEdit, QWidget
+
+from hookviewer.gui.parts import button, column, label, row, tool
+from hookviewer.gui.theme import font, scaled
+
+FIELD_WIDTH = 76
+
+
+def field(name: str, *widgets: QWidget) -> QWidget:
+    """Return a named line of a form."""
+    text = label(name, "second")
+    text.setFixedWidth(scaled(FIELD_WIDTH))
+    made = QWidget()
+    made.setLayout(row(text, *widgets, spacing=8))
+    return made
+
+
+def line_edit(text: str, name: str, hint: str = "") -> QLineEdit:
+    """Return a field for code or a path."""
+    made = QLineEdit(text)
+    made.setFont(font("mono", 12))
+    made.setPlaceholderText(hint)
+    made.setAccessibleName(name)
+    return made
+
+
+class ModelDialog(QDialog):
+    """Asks for a model by name, with the arguments of its callable and a file of weights."""
+
+    chosen = Signal(str, str)
+
+    def __init__(self, spec: str, names: Sequence[str] = (), parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Open a model by name"))
+        place, _, arguments = spec.partition("?")
+        self.name = line_edit(place, self.tr("Model"), "package.module:callable")
+        self.arguments = line_edit(arguments, self.tr("Arguments"), "num_classes=10&width_mult=0.5")
+        self.weights = line_edit("", self.tr("Weights"), self.tr("none: as the callable makes them"))
+        if names:
+            completer = QCompleter(list(names), self)
+            completer.setFilterMode(Qt.MatchFlag.MatchContains)
+            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            self.name.setCompleter(completer)
+        self._lay_out()
+        self.name.setFocus()
+
+    def _lay_out(self) -> None:
+        browse = tool("folder-open", self.tr("Choose a file of weights"), size=28)
+        browse.clicked.connect(self._on_browse)
+        go, cancel = button(self.tr("Open"), "primary"), button(self.tr("Cancel"))
+        go.setDefault(True)
+        go.clicked.connect(self.accept)
+        cancel.clicked.connect(self.reject)
+        note = label(
+            self.tr("The module is imported, as Python's import does, and the callable is called."),
+            "caption",
+            11,
+        )
+        self.setLayout(
+            column(
+                *(field(self.tr("Model"), self.name), 8, field(self.tr("Arguments"), self.arguments), 8),
+                *(field(self.tr("Weights"), self.weights, browse), 10, note, 16),
+                row(None, cancel, go, spacing=8),
+                margins=(24, 20, 24, 20),
+            )
+        )
+        self.setMinimumWidth(scaled(520))
+
+    def _on_browse(self) -> None:
+        words = self.tr("Weights (*.safetensors *.pt *.pth);;All files (*)")
+        path, _ = QFileDialog.getOpenFileName(self, self.tr("Weights"), "", words)
+        if path:
+            self.weights.setText(path)
+
+    def spec(self) -> str:
+        """Return what `open_model` takes."""
+        arguments = self.arguments.text().strip().lstrip("?")
+        return self.name.text().strip() + (f"?{arguments}" if arguments else "")
+
+    def accept(self) -> None:
+        if self.name.text().strip():
+            self.chosen.emit(self.spec(), self.weights.text().strip())
+            super().accept()
+
+
+class ShapeDialog(QDialog):
+    """Asks for the shape of a generated input; the guess stands there already, with its reason."""
+
+    chosen = Signal(str)
+
+    def __init__(self, kind: str, shape: str, reason: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        titles = {"random": self.tr("A random input"), "ones": self.tr("An input of ones")}
+        self.setWindowTitle(titles.get(kind, kind))
+        self._kind = kind
+        self.shape = line_edit(shape, self.tr("Shape"), "1x3x224x224")
+        self.seed = line_edit("0", self.tr("Seed"))
+        go, cancel = button(self.tr("Add input"), "primary"), button(self.tr("Cancel"))
+        go.setDefault(True)
+        go.clicked.connect(self.accept)
+        cancel.clicked.connect(self.reject)
+        note = label(reason or self.tr("Numbers with × or x between them, the batch first."), "caption", 11)
+        note.setWordWrap(True)
+        lines = [field(self.tr("Shape"), self.shape)]
+        if kind == "random":
+            lines.append(field(self.tr("Seed"), self.seed))
+        buttons = row(None, cancel, go, spacing=8)
+        self.setLayout(column(*lines, 8, note, 14, buttons, spacing=6, margins=(24, 20, 24, 20)))
+        self.setMinimumWidth(scaled(440))
+
+    def accept(self) -> None:
+        shape = self.shape.text().strip().replace("×", "x").replace(" ", "")
+        if shape:
+            seed = f"?seed={self.seed.text().strip() or 0}" if self._kind == "random" else ""
+            self.chosen.emit(f"{self._kind}:{shape}{seed}")
+            super().accept()

@@ -1,0 +1,141 @@
+"""The panels around the wall: where they are, how large, and how they come back."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QToolButton
+
+from hookviewer.gui import settings
+from hookviewer.gui.columns import resolve
+from hookviewer.gui.input_panel import InputPanel
+from hookviewer.gui.inspector import Inspector
+from hookviewer.gui.layer_panel import LayerPanel
+from hookviewer.gui.module_panel import ModulePanel
+from hookviewer.gui.panels import Panel
+from hookviewer.gui.parts import tool
+from hookviewer.gui.session import Session
+
+SIZES = ((1800, (420, 356, 206)), (1400, (366, 338, 190)), (0, (300, 284, 150)))
+"""From which width of the window: the widths of the left and right panels, the height of the lower one."""
+
+
+class Docks(QObject):
+    """Modules over inputs at the left, the inspector at the right, layers below the wall only."""
+
+    def __init__(self, session: Session, window: QMainWindow) -> None:
+        super().__init__(window)
+        self._session, self._window = session, window
+        self.modules, self.inputs = ModulePanel(session), InputPanel(session)
+        self.layers, self.inspector = LayerPanel(session), Inspector(session)
+        self._expand = tool("chevrons-up-down", self.tr("Expand or collapse all"), size=24)
+        self._add = tool("image-plus", self.tr("Add input") + "  Ctrl+I", size=24)
+        self._arrows = self._channel_arrows()
+        self.panels = self._make_panels()
+        self._place()
+        self._connect()
+
+    def _make_panels(self) -> dict[str, Panel]:
+        return {
+            "modules": Panel("dock_modules", self.tr("Modules"), "layers", self.modules, [self._expand]),
+            "inputs": Panel("dock_inputs", self.tr("Inputs"), "images", self.inputs, [self._add]),
+            "inspector": Panel(
+                "dock_inspector", self.tr("Inspector"), "scan-eye", self.inspector, self._arrows
+            ),
+            "layers": Panel("dock_layers", self.tr("Layers"), "chart-spline", self.layers, self.layers.tools),
+        }
+
+    def _channel_arrows(self) -> list[QToolButton]:
+        before = tool("chevron-left", self.tr("Previous channel") + "  ←", size=24)
+        after = tool("chevron-right", self.tr("Next channel") + "  →", size=24)
+        before.clicked.connect(lambda: self._step_channel(-1))
+        after.clicked.connect(lambda: self._step_channel(1))
+        return [before, after]
+
+    def _place(self) -> None:
+        area = Qt.DockWidgetArea
+        window, panels = self._window, self.panels
+        window.setCorner(Qt.Corner.BottomLeftCorner, area.LeftDockWidgetArea)
+        window.setCorner(Qt.Corner.BottomRightCorner, area.RightDockWidgetArea)
+        window.addDockWidget(area.LeftDockWidgetArea, panels["modules"])
+        window.addDockWidget(area.LeftDockWidgetArea, panels["inputs"])
+        window.splitDockWidget(panels["modules"], panels["inputs"], Qt.Orientation.Vertical)
+        window.addDockWidget(area.RightDockWidgetArea, panels["inspector"])
+        window.addDockWidget(area.BottomDockWidgetArea, panels["layers"])
+
+    def _connect(self) -> None:
+        session = self._session
+        self._expand.clicked.connect(self.modules.toggle_expanded)
+        self.modules.counted.connect(self.panels["modules"].say)
+        self.layers.pointed_out.connect(self.panels["layers"].say)
+        for signal in (session.inputs_changed, session.runs_changed, session.selection_changed):
+            signal.connect(self.refresh)
+        session.model_changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show counts and the selected channel in the titles."""
+        session, count = self._session, self.channel_count()
+        self.panels["inputs"].say(str(len(session.inputs)) if session.inputs else "")
+        self._add.setEnabled(session.model is not None)
+        inspector = self.panels["inspector"]
+        if count > 1:
+            inspector.heading.setText(self.tr("Channel {}").format(session.selection.channel))
+            inspector.say(self.tr("of {}").format(count))
+        else:
+            inspector.heading.setText(self.tr("Inspector"))
+            inspector.say("")
+        for arrow in self._arrows:
+            arrow.setVisible(count > 1)
+
+    def channel_count(self) -> int:
+        """Return how many channels the wall shows."""
+        session = self._session
+        wall = resolve(
+            session.ticked_inputs, session.runs, session.selection, session.look, running=session.running
+        )
+        return len(wall.order)
+
+    def _step_channel(self, step: int) -> None:
+        count = self.channel_count()
+        if count:
+            self._session.select(channel=max(0, min(self._session.selection.channel + step, count - 1)))
+
+    # -- size and place -----------------------------------------------------------------------------------
+
+    def lay_out(self, width: int, height: int) -> None:
+        """Give the panels their usual sizes in a window of this size."""
+        left, right, low = next(sizes for least, sizes in SIZES if width >= least)
+        rows = 52 * 3 + 36 + (144 if height >= 900 else 8)
+        panels, window = self.panels, self._window
+        window.resizeDocks([panels["modules"], panels["inspector"]], [left, right], Qt.Orientation.Horizontal)
+        above = max(height - 118 - rows, 200)
+        window.resizeDocks([panels["modules"], panels["inputs"]], [above, rows], Qt.Orientation.Vertical)
+        window.resizeDocks([panels["layers"]], [low], Qt.Orientation.Vertical)
+
+    def of(self, side: str) -> list[QDockWidget]:
+        """Return the docks that a side's switch shows and hides."""
+        names = {"left": ("modules", "inputs"), "bottom": ("layers",), "right": ("inspector",)}[side]
+        return [self.panels[name] for name in names]
+
+    def restore(self) -> bool:
+        """Put the window back as it was last left; return whether that is known."""
+        stored = settings.layout()
+        if stored is None:
+            return False
+        geometry, state = stored
+        self._window.restoreGeometry(geometry)
+        return self._window.restoreState(state, settings.LAYOUT_VERSION)
+
+    def remember(self) -> None:
+        """Keep the layout for the next start."""
+        window = self._window
+        settings.remember_layout(window.saveGeometry(), window.saveState(settings.LAYOUT_VERSION))
+
+    def reset(self) -> None:
+        """Put every panel back to its usual place and size."""
+        settings.forget_layout()
+        for panel in self.panels.values():
+            panel.setFloating(False)
+            panel.show()
+        self._place()
+        self.lay_out(self._window.width(), self._window.height())

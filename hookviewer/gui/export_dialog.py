@@ -1,0 +1,228 @@
+"""The export dialog: the picture as it will be at the left, the choices at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage, QPixmap
+from PySide6.QtWidgets import QDialog, QFileDialog, QLabel, QProgressBar, QWidget
+
+from hookviewer.errors import HookViewerError
+from hookviewer.formats import Entry, Figure
+from hookviewer.formats.export import Manifest, Planned, export, planned
+from hookviewer.gui import export_entries, numbers, settings
+from hookviewer.gui.export_form import ExportForm
+from hookviewer.gui.export_preview import preview
+from hookviewer.gui.module_facts import executed
+from hookviewer.gui.parts import button, column, frame, label, row
+from hookviewer.gui.runner import Failure, Job
+from hookviewer.gui.session import Session
+from hookviewer.gui.state import Message
+from hookviewer.gui.theme import SEMIBOLD, scaled
+
+LANE = "export"
+WHATS = (export_entries.layer_entries, export_entries.wall_entries, export_entries.channel_entries)
+ALL_LAYERS, THIS_LAYER, THIS_CHANNEL = range(3)
+
+
+def shown_by(session: Session) -> export_entries.Shown:
+    """Return what the session shows, the ticked layers in order of execution."""
+    run = next(iter(session.runs.values()), None)
+    order = executed(run)
+    ticked = [path for path in order if path in session.plan.paths]
+    ticked += sorted(session.plan.paths - set(ticked))
+    name = session.card.name if session.card is not None else ""
+    return export_entries.Shown(
+        session.ticked_inputs, session.runs, session.selection, session.look, session.settings, name, ticked
+    )
+
+
+class ExportDialog(QDialog):
+    """Nothing is written before Export is pressed, nothing is overwritten without a yes."""
+
+    def __init__(self, session: Session, what: int = ALL_LAYERS, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Export"))
+        self.setObjectName("export_dialog")
+        self._session = session
+        self._shown = shown_by(session)
+        self._entries: Sequence[Entry] = ()
+        self._planned = Planned((), 0, ())
+        self.form = ExportForm(self._what_names(), settings.export_folder())
+        self.form.what.setCurrentIndex(what)
+        self.picture = QLabel()
+        self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.picture.setWordWrap(True)
+        self.summary = label("", "caption", 11)
+        self.summary.setWordWrap(True)
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setFixedHeight(4)
+        self.progress.hide()
+        self.go = button(self.tr("Export"), "primary")
+        self.go.setObjectName("export_go")
+        self.cancel = button(self.tr("Cancel"))
+        self._lay_out()
+        self._connect()
+        self._on_what_changed()
+
+    def _what_names(self) -> list[str]:
+        layers, inputs = len(self._shown.layers), len(self._shown.items)
+        all_of = self.tr("{} ticked layers × {} inputs").format(layers, inputs)
+        return [all_of, self.tr("This layer"), self.tr("This channel")]
+
+    def _lay_out(self) -> None:
+        left = frame(column(self.picture, margins=(20, 20, 20, 20)), "exportPreview")
+        left.setMinimumWidth(scaled(516))
+        right = frame(
+            column(
+                *(label(self.tr("Export"), "", 16, weight=SEMIBOLD), 16, self.form, 6),
+                *(row(scaled(84), self.summary, spacing=0), 10, self.progress, None),
+                row(None, self.cancel, self.go, spacing=8),
+                margins=(24, 20, 24, 20),
+            )
+        )
+        right.setFixedWidth(scaled(428))
+        self.setLayout(row(left, right, spacing=0))
+        self.setMinimumHeight(scaled(470))
+
+    def _connect(self) -> None:
+        self.form.what.currentIndexChanged.connect(self._on_what_changed)
+        self.form.changed.connect(self._on_form_changed)
+        self.form.browse.clicked.connect(self._on_browse)
+        self.go.clicked.connect(self.start)
+        self.cancel.clicked.connect(self._on_cancel)
+
+    # -- what will be written -------------------------------------------------------------------------------
+
+    def _on_what_changed(self) -> None:
+        self._entries = WHATS[max(self.form.what.currentIndex(), 0)](self._shown)
+        self._on_form_changed()
+
+    def _on_form_changed(self) -> None:
+        folder, figure = self.form.folder_path(), self.form.figure()
+        try:
+            self._planned = planned(self._entries, folder, self.form.formats(), figure=figure)
+        except HookViewerError as error:
+            self._planned = Planned((), 0, ())
+            self._say(str(error), "error")
+            self.go.setEnabled(False)
+            return
+        self._say_planned()
+        self._show_preview(figure)
+
+    def _say_planned(self) -> None:
+        count, existing = max(len(self._planned.names) - 1, 0), len(self._planned.existing)
+        size = numbers.size(self._planned.bytes)
+        self.form.overwrite.setVisible(bool(existing))
+        blocked = bool(existing) and not self.form.overwrite.isChecked()
+        if not count:
+            self._say(self.tr("Nothing is recorded that could be exported: run the model first."), "warn")
+        elif existing:
+            words = self.tr("{} of {} files exist already in this folder.").format(existing, count)
+            self._say(words, "warn")
+        else:
+            words = self.tr("{} new files, {}. Nothing will be overwritten.")
+            one = self.tr("1 new file, {}. Nothing will be overwritten.").format(size)
+            self._say(one if count == 1 else words.format(count, size), "caption")
+        self.go.setText(self.tr("Export 1 file") if count == 1 else self.tr("Export {} files").format(count))
+        self.go.setEnabled(count > 0 and not blocked)
+
+    def _say(self, text: str, role: str) -> None:
+        self.summary.setText(text)
+        self.summary.setProperty("role", role)
+        self.summary.style().unpolish(self.summary)
+        self.summary.style().polish(self.summary)
+
+    def _show_preview(self, figure: Figure | None) -> None:
+        if not self._entries:
+            self.picture.setText(self.tr("Nothing to show: this layer is not recorded."))
+            return
+        entry, ratio = self._entries[0], self.devicePixelRatioF()
+        box = (round(scaled(476) * ratio), round(scaled(420) * ratio))
+
+        def work(job: Job) -> QImage:
+            return preview(entry, figure, box)
+
+        self._session.runner.submit(
+            "preview", work, on_result=self._on_preview, on_failure=self._on_no_preview
+        )
+
+    def _on_preview(self, image: QImage) -> None:
+        made = QPixmap.fromImage(image)
+        made.setDevicePixelRatio(self.devicePixelRatioF())
+        self.picture.setPixmap(made)
+
+    def _on_no_preview(self, failure: Failure) -> None:
+        self.picture.setText(failure.sentence)
+
+    def _on_browse(self) -> None:
+        folder = QFileDialog.getExistingDirectory(
+            self, self.tr("Folder"), str(self.form.folder_path().parent)
+        )
+        if folder:
+            self.form.folder.setText(folder)
+
+    # -- writing --------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Write the files on the model thread; the dialog shows how far it is."""
+        entries, folder, formats = self._entries, self.form.folder_path(), self.form.formats()
+        figure, overwrite = self.form.figure(), self.form.overwrite.isChecked()
+        settings.remember_export_folder(str(folder))
+        self.form.setEnabled(False)
+        self.go.setEnabled(False)
+        self.progress.setRange(0, max(len(self._planned.names) - 1, 1))
+        self.progress.setValue(0)
+        self.progress.show()
+
+        def work(job: Job) -> Manifest:
+            return export(
+                entries,
+                folder,
+                formats=formats,
+                figure=figure,
+                overwrite=overwrite,
+                on_file=job.report,
+                cancelled=job.cancelled,
+            )
+
+        self._session.runner.submit(
+            LANE, work, on_result=self._on_written, on_failure=self._on_failed, on_report=self._on_file
+        )
+
+    def _on_file(self, name: str) -> None:
+        self.progress.setValue(self.progress.value() + 1)
+        self._say(name, "caption")
+
+    def _on_written(self, manifest: Manifest) -> None:
+        count = len(manifest.files)
+        what = self.tr("1 file written.") if count == 1 else self.tr("{} files written.").format(count)
+        if manifest.cancelled:
+            what = self.tr("Stopped after {} files.").format(count)
+        left = (
+            self.tr(" {} left out, see manifest.json.").format(len(manifest.left_out))
+            if manifest.left_out
+            else ""
+        )
+        self._session.tell(Message("ok", what, f"{_short(manifest.folder)}{left}"))
+        self.accept()
+
+    def _on_failed(self, failure: Failure) -> None:
+        self.form.setEnabled(True)
+        self.progress.hide()
+        self._on_form_changed()
+        self._say(failure.sentence, "error")
+
+    def _on_cancel(self) -> None:
+        if self.progress.isVisible():
+            self._session.runner.cancel(LANE)
+        else:
+            self.reject()
+
+
+def _short(folder: Path) -> str:
+    home = Path.home()
+    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else str(folder)

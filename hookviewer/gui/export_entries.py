@@ -1,0 +1,88 @@
+"""What can be exported of what the window shows, as entries with their scale and caption. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+
+from hookviewer.formats import Caption, Entry
+from hookviewer.gui.columns import Column, WallState, resolve
+from hookviewer.gui.state import InputItem, Look, Run, Selection, Settings
+
+
+@dataclasses.dataclass(frozen=True)
+class Shown:
+    """What the window shows, as far as an export needs it."""
+
+    items: Sequence[InputItem]
+    runs: Mapping[int, Run]
+    selection: Selection
+    look: Look
+    settings: Settings
+    model: str
+    layers: Sequence[str] = ()
+
+    def wall(self) -> WallState:
+        """Return the wall of the selected module."""
+        return resolve(self.items, self.runs, self.selection, self.look, running=False)
+
+
+def wall_entries(shown: Shown) -> list[Entry]:
+    """Return one entry per column of the wall, the difference too."""
+    wall = shown.wall()
+    found = (_entry(shown, wall, column, shown.selection.path) for column in wall.columns)
+    return [entry for entry in found if entry is not None]
+
+
+def channel_entries(shown: Shown) -> list[Entry]:
+    """Return the selected channel of every column of the wall."""
+    channel = shown.selection.channel
+    return [dataclasses.replace(entry, channel=channel) for entry in wall_entries(shown)]
+
+
+def layer_entries(shown: Shown) -> list[Entry]:
+    """Return every ticked layer of every ticked input, each layer on its own scale."""
+    return list(_layers(shown))
+
+
+def _layers(shown: Shown) -> Iterator[Entry]:
+    look = dataclasses.replace(shown.look, levels=None, difference=False)
+    for path in shown.layers:
+        selection = dataclasses.replace(shown.selection, path=path, call=0, leaf="", channel=0, cell=None)
+        for first in range(0, len(shown.items), 4):
+            some = dataclasses.replace(
+                shown, items=shown.items[first : first + 4], selection=selection, look=look
+            )
+            yield from wall_entries(some)
+
+
+def _entry(shown: Shown, wall: WallState, column: Column, path: str) -> Entry | None:
+    if column.record is None or column.maps is None:
+        return None
+    different = column.number is None and wall.difference_levels is not None
+    caption = Caption.of(
+        column.record,
+        model=shown.model,
+        calls=_calls(shown, column, path),
+        input=column.title,
+        target=_target(shown, column),
+        scale="one scale for all columns" if len(wall.filled) > 1 else "one scale for the layer",
+    )
+    levels = wall.difference_levels if different and wall.difference_levels else wall.levels
+    colormap = "ember" if different else wall.colormap
+    return Entry(column.record, caption, levels, colormap, sample=0 if different else shown.look.sample)
+
+
+def _calls(shown: Shown, column: Column, path: str) -> int:
+    run = shown.runs.get(column.number) if column.number is not None else None
+    return max(len(run.recording.calls(path)), 1) if run is not None else 1
+
+
+def _target(shown: Shown, column: Column) -> str:
+    run = shown.runs.get(column.number) if column.number is not None else None
+    if run is None or run.recording.target_value is None:
+        return ""
+    rule = run.settings.target.rule
+    if rule == "top" and run.guesses:
+        return f"top class {run.guesses[0].name}"
+    return {"sum": "sum of the output", "class": f"class {run.settings.target.index}"}.get(rule, "")
