@@ -9,6 +9,7 @@ from torch import nn
 from torch.autograd.graph import get_gradient_edge
 
 from hookviewer import torch_private
+from hookviewer.edits import Edit
 from hookviewer.hooks.calls import Frame, Leaves, Lent, shapes
 from hookviewer.hooks.gradients import Gradients
 from hookviewer.hooks.request import NOTHING, Wanted
@@ -62,7 +63,9 @@ def _watch_totals(state: State, gradients: Gradients, frame: Frame, found: Leave
     for leaf, tensor in found:
         key = Key(frame.path, Kind.GRAD_INPUT_TOTAL, frame.number, leaf)
         if state.differentiable(key, tensor):
-            gradients.watch(key, state.original(tensor))
+            own, beside = state.original(tensor)
+            origin = state.origin(frame, tensor)
+            gradients.watch(key, own if origin is None else origin, beside=beside)
 
 
 def _watch_inputs(
@@ -74,29 +77,30 @@ def _watch_inputs(
         key = Key(frame.path, Kind.GRAD_INPUT, frame.number, leaf)
         if not state.differentiable(key, tensor):
             continue
-        if can_alias(tensor) and id(tensor) not in lent:
+        edits = applying(wanted.edits_of(Kind.GRAD_INPUT), frame, leaf, tensor)
+        origin = state.origin(frame, tensor)
+        if origin is not None or not can_alias(tensor):
+            _watch(gradients, wanted, key, tensor if origin is None else origin, edits)
+            gradients.notes[key] = () if origin is not None else (ALL_USES,)
+            continue
+        if id(tensor) not in lent:
             lent[id(tensor)] = _lent(tensor)
-        loan = lent.get(id(tensor))
-        watched = tensor if loan is None else loan.alias
-        edits = [
-            edit
-            for edit in applying(wanted.edits_of(Kind.GRAD_INPUT), frame, leaf, tensor)
-            if loan is None or edit not in loan.edits
-        ]
-        if Kind.GRAD_INPUT not in wanted.kinds:
-            gradients.edit(watched, edits)
-        else:
-            gradients.watch_object(key, watched, edits)
-        if loan is None:
-            gradients.notes[key] = (ALL_USES,)
-        else:
-            loan.edits.extend(edits)
-            loan.keys.append(key)
+        loan = lent[id(tensor)]
+        _watch(gradients, wanted, key, loan.alias, [edit for edit in edits if edit not in loan.edits])
+        loan.edits += edits
+        loan.keys.append(key)
     for loan in lent.values():
         if len(loan.keys) > 1:
             gradients.notes.update({key: (SEVERAL,) for key in loan.keys})
     frame.lent = list(lent.values())
     return {place: loan.alias for place, loan in lent.items()}
+
+
+def _watch(gradients: Gradients, wanted: Wanted, key: Key, tensor: torch.Tensor, edits: list[Edit]) -> None:
+    if key.kind in wanted.kinds:
+        gradients.watch_object(key, tensor, edits)
+    else:
+        gradients.edit(tensor, edits)
 
 
 def can_alias(tensor: torch.Tensor) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -76,8 +76,21 @@ class Gradients:
         """The edits (by `id`) that changed a gradient."""
         self.handles: list[RemovableHandle] = []
 
-    def watch(self, key: Key, tensor: torch.Tensor, edits: list[Edit] | None = None) -> None:
-        """Record the gradient of `tensor` as it is now, also if it is a view that is overwritten later."""
+    def watch(
+        self,
+        key: Key,
+        tensor: torch.Tensor,
+        edits: list[Edit] | None = None,
+        beside: Sequence[torch.Tensor] = (),
+    ) -> None:
+        """Record the gradient of `tensor` as it is now, also if it is a view that is overwritten later.
+
+        The gradients of the tensors `beside` it, which stand for it too, are added.
+        """
+        for other in beside:
+            self.parts.setdefault(key, [])
+            self.edit(other, edits or [])
+            self._read(key, other)
         base = torch_private.base_of(tensor)
         if base is not None and base.requires_grad:
             edge = self._wanted(base)

@@ -67,7 +67,7 @@ def _handed_back(state: State, frame: Frame, output: Any) -> Any:
             _overwritten_input(state.gradients, loan)
         elif id(loan.alias) in returned:
             for key in loan.keys:
-                state.gradients.watch_total(key, state.original(loan.original), PASSED_ON)
+                state.gradients.watch_total(key, state.original(loan.original)[0], PASSED_ON)
     return replaced(output, {id(loan.alias): loan.original for loan in frame.lent})
 
 
@@ -100,13 +100,13 @@ def _watch_outputs(state: State, gradients: Gradients, frame: Frame, wanted: Wan
         if not state.differentiable(key, tensor):
             continue
         edits = applying(wanted.edits_of(Kind.GRAD_OUTPUT), frame, leaf, tensor)
-        original = state.original(tensor)
+        original, beside = state.original(tensor)
         if Kind.GRAD_OUTPUT not in wanted.kinds:
             gradients.edit(original, edits)
         elif _changed_inside(frame, tensor):
             gradients.watch_memory(key, original, edits)
         else:
-            gradients.watch(key, original, edits)
+            gradients.watch(key, original, edits, beside)
 
 
 def _changed_inside(frame: Frame, tensor: torch.Tensor) -> bool:

@@ -27,11 +27,11 @@ class Observer:
         state: State,
         *,
         on_module: Callable[[str], object] | None,
-        on_found: Callable[[nn.Module], object],
+        on_found: Callable[[str, nn.Module], object],
         check_cancelled: Callable[[], None],
     ) -> None:
+        self.index = index
         self.paths = {id(module): path for path, module in index.modules.items()}
-        self.modules = list(index.modules.values())
         self.state = state
         self.on_module = on_module
         self.on_found = on_found
@@ -44,7 +44,7 @@ class Observer:
 
     def attach(self) -> None:
         """Put one pair of hooks on every module object, behind the user's own."""
-        for module in self.modules:
+        for module in self.index.modules.values():
             self._hook(module)
         self.handles.append(nn.modules.module.register_module_forward_pre_hook(self._discover))
 
@@ -71,10 +71,11 @@ class Observer:
         """Hook a module that is no submodule: built in `forward`, or kept in a plain list."""
         if id(module) in self.paths or self.phase != "forward" or not self._listening():
             return None
-        self.paths[id(module)] = f"<unregistered {type(module).__name__} #{self.unregistered}>"
+        path = f"<unregistered {type(module).__name__} #{self.unregistered}>"
+        self.paths[id(module)] = path
+        self.index.modules[path] = module  # which also keeps its id from being used again
         self.unregistered += 1
-        self.modules.append(module)  # also keeps its id from being used again
-        self.on_found(module)
+        self.on_found(path, module)
         self._hook(module)
         result = self._before(module, args, {})  # the list of this call's pre-hooks was made before
         return None if result is None else result[0]

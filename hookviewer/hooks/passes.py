@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -17,7 +17,13 @@ from hookviewer.hooks.gradients import Gradients
 from hookviewer.hooks.journal import Journal
 from hookviewer.hooks.number import number_of
 from hookviewer.hooks.observer import Observer
-from hookviewer.hooks.prepare import all_parameters, own_inputs, own_parameters, take_parameters
+from hookviewer.hooks.prepare import (
+    all_parameters,
+    own_inputs,
+    own_parameters,
+    take_parameters,
+    uninitialised,
+)
 from hookviewer.hooks.reasons import Absence
 from hookviewer.hooks.request import Request
 from hookviewer.hooks.state import Halt, State
@@ -28,6 +34,16 @@ from hookviewer.preserve import cuda_in_use
 from hookviewer.recording import Recording
 from hookviewer.snapshot import Budget, snapshot
 from hookviewer.targets import Target, described
+
+
+def stopper(cancelled: Callable[[], bool] | None) -> Callable[[], None]:
+    """Return a function that raises `Cancelled` once the run was asked to stop."""
+
+    def check() -> None:
+        if cancelled is not None and cancelled():
+            raise Cancelled("The run was stopped.")
+
+    return check
 
 
 class Run:
@@ -41,37 +57,40 @@ class Run:
         *,
         provenance: dict[str, str],
         on_module: Callable[[str], object] | None,
-        on_found: Callable[[nn.Module], object],
+        keep: Callable[[nn.Module], object],
         cancelled: Callable[[], bool] | None,
     ) -> None:
         self.index = index
         self.request = request
         self.journal = journal
         self.provenance = provenance
-        self.cancelled = cancelled
-        self.gradients = Gradients(journal, self.check_cancelled) if request.gradients else None
+        check_cancelled = stopper(cancelled)  # neither is a method: what holds the records must be no cycle
+        gradients = Gradients(journal, check_cancelled) if request.gradients else None
+        self.gradients = gradients
+
+        def found(path: str, module: nn.Module) -> None:
+            keep(module)
+            take_parameters(index, [path], request, journal, gradients)
+
         self.state = State(request, journal, self.gradients)
         self.observer = Observer(
-            index, self.state, on_module=on_module, on_found=on_found, check_cancelled=self.check_cancelled
+            index, self.state, on_module=on_module, on_found=found, check_cancelled=check_cancelled
         )
-        self.parameters = all_parameters(index)
         self.used: set[str] = set()
         self.stopped = ""
         self.output: Any = None
         self.target_value: float | None = None
 
-    def check_cancelled(self) -> None:
-        """Stop the run if it was asked to."""
-        if self.cancelled is not None and self.cancelled():
-            raise Cancelled("The run was stopped.")
-
     def execute(self, inputs: Any, device: torch.device) -> ModelError | None:
         """Run the model; return the error that it raised, if any, with what was recorded until then."""
         try:
-            args, kwargs = own_inputs(inputs, device, differentiable=self.request.gradients)
+            given, self.state.origins = own_inputs(inputs, device, differentiable=self.request.gradients)
+            args, kwargs = given
             self.state.starts_gradients = self._nothing_requires_grad(args, kwargs)
-            take_parameters(self.index, self.request, self.journal, self.gradients)
+            late = uninitialised(self.index)
+            self._take_parameters(self.request.modules)
             output = self._forward(args, kwargs)
+            self._take_parameters(path for path in late if path in self.request.modules)
             if self.request.target is not None:
                 self._aim(self.request.target, output)
         except Halt as halt:
@@ -82,8 +101,11 @@ class Run:
             return self._failure(error)
         return None
 
+    def _take_parameters(self, paths: Iterable[str]) -> None:
+        take_parameters(self.index, paths, self.request, self.journal, self.gradients)
+
     def _nothing_requires_grad(self, args: Any, kwargs: Any) -> bool:
-        tensors = (*self.parameters.values(), *(tensor for _, tensor in leaves((args, kwargs))))
+        tensors = (*all_parameters(self.index).values(), *(tensor for _, tensor in leaves((args, kwargs))))
         return self.gradients is not None and not any(tensor.requires_grad for tensor in tensors)
 
     def _forward(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -123,7 +145,7 @@ class Run:
     def _backward(self, gradients: Gradients, number: torch.Tensor) -> None:
         self.observer.phase = "backward"
         try:
-            used_grad = gradients.drive(number, list(self.parameters.values()))
+            used_grad = gradients.drive(number, list(all_parameters(self.index).values()))
         finally:
             self.observer.phase = "idle"
         self._find_used(gradients)
@@ -132,8 +154,9 @@ class Run:
 
     def _take_accumulated(self, gradients: Gradients) -> None:
         """A re-entrant backward pass adds to a parameter's gradient in steps: only `.grad` holds the sum."""
+        parameters = all_parameters(self.index)
         for key in [key for key in gradients.watched if key.kind is Kind.PARAM_GRAD]:
-            value = self.parameters[joined(key.path, key.leaf)]
+            value = parameters[joined(key.path, key.leaf)]
             self.journal.records.pop(key, None)
             if value.grad is not None:
                 self.journal.take(key, value.grad, before_edit=gradients.before.get(key))
@@ -152,6 +175,7 @@ class Run:
         if self.gradients is not None:
             self.gradients.close()
         self.state.unit_value = None
+        self.state.origins.clear()
 
     def _mistake(self, mistake: HookViewerError, path: str) -> ModelError:
         self.stopped = f"The run stopped: {mistake}"

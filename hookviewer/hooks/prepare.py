@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -17,27 +17,33 @@ from hookviewer.leaves import leaves, mapped
 from hookviewer.modules import ModuleIndex, joined
 
 
-def own_inputs(inputs: Any, device: torch.device, *, differentiable: bool) -> Any:
+def own_inputs(
+    inputs: Any, device: torch.device, *, differentiable: bool
+) -> tuple[Any, dict[int, torch.Tensor]]:
     """Return `inputs` with own copies of all tensors, on `device`; floats in the graph where asked for.
 
-    They are no leaves of the graph, so that a first layer may work in place. One tensor stays one tensor.
+    They are no leaves of the graph, so that a first layer may work in place; the leaves behind them are the
+    second result, by the `id` of the copy. One tensor stays one tensor.
     """
     copies: dict[int, torch.Tensor] = {}
+    origins: dict[int, torch.Tensor] = {}
     on_cpu = {id(tensor) for leaf, tensor in leaves(inputs) if leaf.endswith(".batch_sizes")}
 
     def own(tensor: torch.Tensor) -> torch.Tensor:
         if id(tensor) not in copies:
             place = tensor.device if id(tensor) in on_cpu else device
-            copies[id(tensor)] = _own(tensor, place, differentiable)
+            origin = _own(tensor, place, differentiable)
+            copies[id(tensor)] = origin.clone() if origin.requires_grad else origin
+            origins[id(copies[id(tensor)])] = origin
         return copies[id(tensor)]
 
-    return mapped(inputs, own)
+    return mapped(inputs, own), origins
 
 
 def _own(tensor: torch.Tensor, device: torch.device, differentiable: bool) -> torch.Tensor:
     if differentiable and (tensor.is_floating_point() or tensor.is_complex()):
         copy = tensor.detach().to(device, copy=tensor.is_inference())
-        return copy.detach().requires_grad_().clone()
+        return copy.detach().requires_grad_()
     return tensor.detach().to(device, copy=True)
 
 
@@ -56,11 +62,21 @@ def all_parameters(index: ModuleIndex) -> dict[str, nn.Parameter]:
     }
 
 
+def uninitialised(index: ModuleIndex) -> list[str]:
+    """Return the modules whose parameters do not exist before their first run."""
+    return [
+        path
+        for path, module in index.modules.items()
+        if any(value is not None and is_lazy(value) for value in module._parameters.values())
+    ]
+
+
 def take_parameters(
-    index: ModuleIndex, request: Request, journal: Journal, gradients: Gradients | None
+    index: ModuleIndex, paths: Iterable[str], request: Request, journal: Journal, gradients: Gradients | None
 ) -> None:
-    """Record the parameters as they are now, and watch their gradients."""
-    for path, wanted in request.modules.items():
+    """Record the parameters of the modules at `paths` as they are now, and watch their gradients."""
+    for path in paths:
+        wanted = request.wanted(path)
         for name, value in own_parameters(index, path):
             if Kind.PARAM in wanted.kinds:
                 journal.take(Key(path, Kind.PARAM, 0, name), value)

@@ -6,6 +6,9 @@ import dataclasses
 import re
 from collections.abc import Sequence
 
+from torch import nn
+from torch.nn.parameter import is_lazy
+
 from hookviewer.edits import Edit
 from hookviewer.errors import HookViewerError
 from hookviewer.kinds import GRADIENTS, Kind
@@ -96,6 +99,10 @@ def _check_inference(index: ModuleIndex, plan: HookPlan) -> None:
             "This model was built under torch.inference_mode, where nothing ever has a gradient: "
             "build or load it outside."
         )
+
+
+def _is_inference(value: nn.Parameter | None) -> bool:
+    return value is not None and not is_lazy(value) and value.is_inference()
 
 
 def _check_target(plan: HookPlan, target: Target | None, edits: tuple[Edit, ...]) -> None:

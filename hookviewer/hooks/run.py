@@ -69,7 +69,7 @@ def capture(
             journal,
             provenance=_provenance(inner, plan, edits, target, mode=mode, seed=seed, device=where),
             on_module=on_module,
-            on_found=keep,
+            keep=keep,
             cancelled=cancelled,
         )
         stack.callback(run.close)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import torch
 
+from hookviewer import torch_private
 from hookviewer.edits import Edit, edited
 from hookviewer.errors import HookViewerError
 from hookviewer.hooks.calls import Calls, Frame, Leaves
@@ -36,6 +37,8 @@ class State:
     gradients: Gradients | None
     starts_gradients: bool = False
     """Whether nothing requires grad by itself, so that gradients start at the first outputs."""
+    origins: dict[int, torch.Tensor] = dataclasses.field(default_factory=dict)
+    """The leaves of the graph behind the model's inputs, by the `id` of what the model is given."""
     calls: Calls = dataclasses.field(default_factory=Calls)
     unit_value: torch.Tensor | None = None
     overwrites: Overwrites = dataclasses.field(init=False)
@@ -80,13 +83,24 @@ class State:
             self.journal.reasons[key] = reason
         return not reason
 
-    def original(self, tensor: torch.Tensor) -> torch.Tensor:
-        """Return the model's own tensor for one that is lent to the running modules, else `tensor` itself."""
+    def origin(self, frame: Frame, tensor: torch.Tensor) -> torch.Tensor | None:
+        """Return the leaf behind an input of the model itself: nothing else has a gradient through it."""
+        return self.origins.get(id(tensor)) if (frame.path, frame.number) == ("", 0) else None
+
+    def original(self, tensor: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        """Return the model's own tensor for one that is lent to the running modules, else `tensor` itself.
+
+        The second are lent ones whose memory was written since: they have become views of the memory beside
+        the model's own view, so that their uses no longer go through it.
+        """
+        beside: list[torch.Tensor] = []
         for frame in reversed(self.calls.stack):
             for lent in frame.lent:
                 if lent.alias is tensor:
+                    if torch_private.version(lent.alias) != lent.version:
+                        beside.append(tensor)
                     tensor = lent.original
-        return tensor
+        return tensor, beside if torch_private.base_of(tensor) is not None else []
 
 
 def applying(edits: Iterable[Edit], frame: Frame, leaf: str, tensor: torch.Tensor) -> list[Edit]:
