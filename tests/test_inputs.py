@@ -158,6 +158,29 @@ def test_files_that_are_no_pictures_are_told(tmp_path: Path) -> None:
     assert "is a folder" in sentence(tmp_path)
 
 
+@pytest.mark.filterwarnings("ignore")  # the libraries may warn of what they repair
+@pytest.mark.parametrize("ending", ["png", "jpg", "gif", "bmp", "tiff", "webp", "npy"])
+def test_a_damaged_file_is_read_or_told_and_never_crashes(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"whole.{ending}"
+    if ending == "npy":
+        np.save(file, np.arange(12.0))
+    else:
+        picture(30, 20).save(file)
+    whole, random = file.read_bytes(), np.random.default_rng(0)
+    ends = {"read": 0, "told": 0}
+    for _ in range(60):
+        damaged = bytearray(whole[: random.integers(8, len(whole))] if random.random() < 0.3 else whole)
+        for place in random.integers(0, min(len(damaged), 100), 3):
+            damaged[place] = random.integers(256)
+        file.write_bytes(damaged)
+        try:
+            hv.open_input(file, known(Preprocess(height=8, width=8)))
+            ends["read"] += 1
+        except hv.HookViewerError:
+            ends["told"] += 1
+    assert ends["told"] > 0
+
+
 def test_a_picture_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
     Image.new("1", (12_000, 12_000)).save(tmp_path / "bomb.png")
     assert "megapixels" in sentence(tmp_path / "bomb.png")

@@ -17,6 +17,7 @@ from torch import nn
 import hookviewer as hv
 from hookviewer.sources.demo import DEMOS
 from hookviewer.sources.source import literal, split_arguments
+from hookviewer.sources.weights import load_weights
 
 NET = """\
 from torch import nn
@@ -371,6 +372,28 @@ def test_a_file_that_is_no_state_dict_is_told_for_what_it_is(net_file: Path, tmp
     }
     for file, word in cases.items():
         assert word in sentence(net_file, weights=file)
+
+
+@pytest.mark.filterwarnings("ignore")  # the libraries may warn of what they repair
+@pytest.mark.parametrize("ending", ["zip", "old", "safetensors"])
+def test_a_damaged_file_of_weights_is_read_or_told_and_never_crashes(tmp_path: Path, ending: str) -> None:
+    file, state = tmp_path / "w.pt", {"weight": torch.ones(2, 2), "bias": torch.ones(2)}
+    if ending == "safetensors":
+        save_file(state, file)
+    else:
+        torch.save(state, file, _use_new_zipfile_serialization=ending == "zip")
+    whole, told = file.read_bytes(), 0
+    for number in range(120):
+        random = torch.Generator().manual_seed(number)
+        damaged = bytearray(whole)
+        for place in torch.randint(len(whole), (4,), generator=random).tolist():
+            damaged[place] = int(torch.randint(256, (1,), generator=random))
+        file.write_bytes(damaged)
+        try:
+            load_weights(nn.Linear(2, 2), file)
+        except hv.HookViewerError:
+            told += 1
+    assert told > 20
 
 
 def test_a_pickled_module_is_refused_and_nothing_in_it_runs(net_file: Path, tmp_path: Path) -> None:

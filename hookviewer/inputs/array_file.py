@@ -33,10 +33,10 @@ def read(path: Path) -> npt.NDArray[Any]:
     try:
         # the header is checked against the size of the file before any memory is asked for
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError, SyntaxError) as error:
+    except Exception as error:  # what a damaged header makes of numpy is nowhere stated
         objects = "Object arrays" in str(error) or "Python objects" in str(error)
         reason = "holds Python objects" if objects else "is damaged, cut off, or something else"
-        raise HookViewerError(f"{path} is no plain array (it {reason}): save one with numpy.save.") from None
+        raise HookViewerError(f"{path} is no plain array (it {reason}): save one with numpy.save.") from error
     return np.array(mapped)
 
 

@@ -44,7 +44,7 @@ def _archive(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
         return "truncated"
     names = {entry.filename.partition("/")[2] for entry in entries} | {entry.filename for entry in entries}
     if names & {"archive_format", "serialized_exported_program.json"} or any(
@@ -63,7 +63,7 @@ TROUBLE = {
     "empty": "is empty: download or save it again.",
     "lfs": "is a Git LFS pointer, not the file itself: run git lfs pull.",
     "html": "is a web page, not a file of weights: download the file itself.",
-    "truncated": "is cut off: download or save it again.",
+    "truncated": "is cut off or damaged: download or save it again.",
     "compressed": "is a compressed archive, which torch never writes: it is not opened. Unpack it first.",
     "zip": "is a zip archive without tensors of torch: unpack it first.",
     "hdf5": "is an HDF5 file, as Keras writes it: convert it to safetensors.",

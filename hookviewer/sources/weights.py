@@ -14,6 +14,7 @@ from torch import nn
 from hookviewer.errors import HookViewerError
 from hookviewer.modules import unwrapped
 from hookviewer.sources import files
+from hookviewer.sources.calling import told
 
 PREFIXES = ("module.", "_orig_mod.")
 """What DataParallel and torch.compile put before every name."""
@@ -74,10 +75,8 @@ def _read_torch(path: Path) -> Any:
             f"{path} holds Python objects, not only tensors, and loading it could run code from it: "
             "save the state dict alone, with torch.save(model.state_dict(), …) or as .safetensors."
         ) from None
-    except (RuntimeError, EOFError, KeyError, ValueError, OSError) as error:
-        raise HookViewerError(
-            f"{path} is damaged or cut off ({' '.join(str(error).split())[:160]})."
-        ) from None
+    except Exception as error:  # what a damaged file makes of torch.load is nowhere stated
+        raise HookViewerError(f"{path} is damaged or cut off ({told(error)}): save it again.") from error
 
 
 def _stripped(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
