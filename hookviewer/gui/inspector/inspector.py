@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSlider, QStackedLayo
 
 from hookviewer.gui import columns, parts
 from hookviewer.gui.columns import WallState
+from hookviewer.gui.giving_way import Yielding, hidden
 from hookviewer.gui.inspector.big_map import MODES, BigMap, cross_colours
 from hookviewer.gui.inspector.focus import (
     Focus,
@@ -97,7 +98,7 @@ class Inspector(QWidget):
         self._show_map(focus)
         self.value.setText(words.written(focus.value))
         row, place = focus.cell
-        self.place.setText(f"y {row}  x {place}" if focus.is_map else f"{place}")
+        self.place.setText(f"y {row}  x {place}" if focus.is_map else f"index {place}")
         position = input_position(focus.column, focus.cell, self._session.inputs)
         self.input_place.setText(f"input ≈ {position}" if position else "")
         self._levels.setVisible(focus.maps.layout in ("maps", "bars"))
@@ -118,13 +119,21 @@ class Inspector(QWidget):
         if not self._mode_by_hand:
             self.mode.choose(1 if self._session.selection.shown is Shown.GRAD_CAM else 0)
 
+    def _loosen(self) -> None:
+        for button in self.mode.buttons:
+            button.setStyleSheet("")
+
+    def _tighten(self) -> None:
+        for button in self.mode.buttons:
+            button.setStyleSheet("padding: 0 4px;")
+
     # -- how it is made
 
     def _build(self) -> None:
         self.opacity.setRange(5, 99)
         self.opacity.setValue(75)
         self.opacity.setAccessibleName("Opacity of the map over the picture")
-        self.opacity.setMinimumWidth(40)
+        self.opacity.setMinimumWidth(30)
         self.share.setFixedWidth(self.share.fontMetrics().horizontalAdvance("100 %") + 4)
         for one in (self.place, self.input_place):
             one.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -137,9 +146,8 @@ class Inspector(QWidget):
     def _scrolled(self) -> QScrollArea:
         where = parts.column(self.place, self.input_place, spacing=1)
         read = parts.row(self.value, None, where, margins=(2, 8, 2, 2))
-        self._controls = parts.frame(
-            parts.row(self.mode, self.opacity, self.share, spacing=8, margins=(0, 8, 0, 0))
-        )
+        line = parts.row(self.mode, self.opacity, self.share, spacing=8, margins=(0, 8, 0, 0))
+        self._controls = Yielding(line, [hidden(self.share), (self._loosen, self._tighten)])
         top = parts.frame(parts.column(self.big_map, read, self._controls, margins=(11, 0, 11, 10)))
         body = QFrame()
         body.setLayout(parts.column(top, *self._sections(), None))

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from hookviewer import render
 from hookviewer.gui.guard import guarded, painting
 from hookviewer.gui.inspector.focus import Focus, Values, counts, one_channel, span_of
-from hookviewer.gui.numbers import number
 from hookviewer.gui.theme import font, keeper, scaled, theme
 
 HEIGHT, AXIS = 118, 18
@@ -113,7 +112,7 @@ class LevelPlot(QWidget):
         painter.setPen(theme()["text_3"])
         measure = painter.fontMetrics()
         for value in ticks(*self._span):
-            text, x = number(value), self.x_of(value)
+            text, x = tick_words(value), self.x_of(value)
             half = measure.horizontalAdvance(text) / 2
             if half <= x <= self.width() - half:
                 side = QRectF(x - half - 2, self.height() - AXIS + 2, 2 * half + 4, AXIS - 2)
@@ -163,11 +162,18 @@ class LevelPlot(QWidget):
 
 def ticks(low: float, high: float) -> list[float]:
     """Return four to seven round values between low and high, zero among them where it lies inside."""
-    rough = (high - low) / 5
+    rough = (high - low) / 6
     decade = 10.0 ** np.floor(np.log10(rough))
     step = next(factor * decade for factor in (1, 2, 5, 10) if factor * decade >= rough)
     first, last = int(np.ceil(low / step)), int(np.floor(high / step))
     return [float(place * step) for place in range(first, last + 1)]
+
+
+def tick_words(value: float) -> str:
+    """Return a round value as short as it can be written."""
+    mantissa, _, exponent = f"{value:.3g}".partition("e")
+    words = f"{mantissa}e{int(exponent)}" if exponent else mantissa
+    return words.replace("-", "−")
 
 
 def _steps(heights: Values, edges: Values, base: float, x_of: Callable[[float], float]) -> QPolygonF:

@@ -33,14 +33,21 @@ class KindSwitch(parts.Segmented):
             button.setToolTip(words.KIND_TIPS[shown])
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
+    def shorten(self, on: bool) -> None:
+        """Take as little room as the words need."""
+        for button, word in zip(self.buttons, words.KINDS.values(), strict=True):
+            button.setText(words.SHORT_KINDS.get(word, word) if on else word)
+            button.setStyleSheet("padding: 0 4px;" if on else "")
+        self.updateGeometry()  # at once: the row is measured again before Qt would tell it
+
     def currentText(self) -> str:
         """Return the word of the chosen segment."""
-        return self.buttons[self.index].text()
+        return self.buttons[self.index].objectName()
 
     def setCurrentText(self, text: str) -> None:
         """Choose a segment by its word, as a click does."""
         for button in self.buttons:
-            if button.text().lower() == text.lower().replace("_", "-"):
+            if button.objectName().lower() == text.lower().replace("_", "-"):
                 button.click()
 
 
@@ -64,7 +71,7 @@ class WordChoice(Choice):
             self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width() + 14, self.height())
+        return QSize(super().sizeHint().width() + (8 if self._short else 14), self.height())
 
     def shown_text(self) -> str:
         if self._said is None:
@@ -89,7 +96,7 @@ class Controls(Yielding):
         self.difference_ramp = Ramp()
         ramp = parts.row(self.low, self.colormap, self.high, spacing=3)
         items = (self.kind, self.sort, self.scale, 2, ramp, None, self.difference_ramp, self.difference)
-        super().__init__(parts.row(*items, spacing=6, margins=(10, 0, 10, 8)), self._steps(), parent)
+        super().__init__(parts.row(*items, spacing=5, margins=(10, 0, 10, 8)), self._steps(), parent)
         self.setFixedHeight(scaled(HEIGHT))
         for place, tip in enumerate(words.SCALE_TIPS.values()):
             self.scale.setItemData(place, tip, Qt.ItemDataRole.ToolTipRole)
@@ -137,6 +144,7 @@ class Controls(Yielding):
             (lambda: self.sort.shorten(False), lambda: self.sort.shorten(True)),
             (lambda: self.colormap.shorten(False), lambda: self.colormap.shorten(True)),
             (lambda: None, lambda: self.difference_ramp.hide()),
+            (lambda: self.kind.shorten(False), lambda: self.kind.shorten(True)),
             hidden(self.sort),
             hidden(self.scale),
         ]

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFrame, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
 
 from hookviewer.gui import columns, depth, parts
@@ -160,6 +160,10 @@ class WallPanel(QFrame):
         self._session.tell(Message("ok", "Copied the picture of the wall."))
 
     # -- events
+
+    @guarded
+    def showEvent(self, event: QShowEvent) -> None:
+        self._later()  # only now the style is known, and with it what fits
 
     @guarded
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -12,7 +12,7 @@ from hookviewer.gui.guard import guarded, painting
 from hookviewer.gui.numbers import number
 from hookviewer.gui.theme import font, keeper, scaled, theme
 
-LONG, SHORT = 112, 56
+LONG, SHORT = 112, 48
 THICK = 10
 
 

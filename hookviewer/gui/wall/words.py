@@ -18,6 +18,7 @@ KINDS = {
     Shown.PRODUCT: "Product",
     Shown.GRAD_CAM: "Grad-CAM",
 }
+SHORT_KINDS = {"Gradient": "Grad", "Grad-CAM": "CAM"}
 KIND_TIPS = {
     Shown.OUTPUT: "What the module returned  G",
     Shown.GRADIENT: "Gradient of the target with respect to it  G",
