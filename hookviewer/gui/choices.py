@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QStyleOptionComboBox, QWidget
+from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QStyleOptionComboBox, QWidget
 
 from hookviewer.gui import icons
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.theme import MEDIUM, font, keeper, scaled, theme
 
 HEIGHT = 28
@@ -28,6 +29,7 @@ class Choice(QComboBox):
         self.setFixedHeight(scaled(HEIGHT))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setIconSize(QSize(16, 16))
+        self.setItemDelegate(QStyledItemDelegate(self))  # Fusion's own ignores the stylesheet
         self.currentIndexChanged.connect(self.updateGeometry)
         keeper().changed.connect(self.update)
 
@@ -93,6 +95,7 @@ class SegmentChoice(QComboBox):
         left = 2 + sum(self._width(before) for before in range(place))
         return QRectF(left, 2, self._width(place), self.height() - 4)
 
+    @guarded
     def mousePressEvent(self, event: QMouseEvent) -> None:
         for place in range(self.count()):
             if self.segment(place).contains(event.position()):
@@ -105,6 +108,7 @@ class SegmentChoice(QComboBox):
     def showPopup(self) -> None:
         """Show no list: every item is in sight."""
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         painter, colours, on = QPainter(self), theme(), self.isEnabled()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from hookviewer.errors import HookViewerError
 from hookviewer.gui.dropping import Dropped, words
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.parts import Item, column, frame, label, row
 from hookviewer.gui.theme import SEMIBOLD, theme
 from hookviewer.gui.thumbnails import thumbnail
@@ -40,6 +41,7 @@ class DropZone(QWidget):
         self.setLayout(column(None, row(None, card, None), None))
         self.setAccessibleName(f"{self.head}. {text} {error}")
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme()
         painter = QPainter(self)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFrame, QSizePolicy, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFrame, QSizePolicy, QStyledItemDelegate, QWidget
 
 from hookviewer.formats import Figure
 from hookviewer.formats.entry import PAGES, SIZES
@@ -27,6 +27,7 @@ class ExportForm(QFrame):
         super().__init__(parent)
         self.what = QComboBox()
         self.what.addItems(list(whats))
+        self.what.setItemDelegate(QStyledItemDelegate(self.what))
         self.what.setFont(font("ui", 12))
         self.what.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.format = Segmented([self.tr("PNG on a page"), self.tr("PNG plain"), "npz"])

@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLayout, QSizePolicy, QWidget
 
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.theme import font
 
 Step = tuple[Callable[[], None], Callable[[], None]]
@@ -49,6 +50,7 @@ class Yielding(QFrame):
                 return
             short()
 
+    @guarded
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.fit()
@@ -76,6 +78,7 @@ class Elided(QLabel):
     def sizeHint(self) -> QSize:
         return QSize(self.fontMetrics().horizontalAdvance(self.versions[0]) + 2, super().sizeHint().height())
 
+    @guarded
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()

@@ -32,6 +32,8 @@ def pictures(token: Mapping[str, str]) -> dict[str, str]:
         "tick-none": (14, 14, off),
         "chevron": (16, 16, _stroke("M4 6l4 4 4-4", token["text_2"], 1.5)),
         "chevron-off": (16, 16, _stroke("M4 6l4 4 4-4", token["text_off"], 1.5)),
+        "menu-on": (14, 14, _stroke("M3.5 7.4l2.4 2.4 4.8-5.3", token["text"], 1.7)),
+        "submenu": (14, 14, _stroke("M5.5 3.5l3.5 3.5-3.5 3.5", token["text_2"], 1.5)),
         "switch-on": (28, 16, _SWITCH.format(token["accent_fill"], 20, "#FFFFFF")),
         "switch-off": (28, 16, _SWITCH.format(token["border_strong"], 8, knob)),
     }

@@ -19,6 +19,7 @@ from PySide6.QtGui import QFont, QPainter, QPixmap
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from hookviewer.gui import icons, input_words, thumbnails
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.indicators import TICK
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Progress
@@ -130,6 +131,7 @@ class InputDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(100, scaled(ROW_HEIGHT))
 
+    @guarded
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         line, number = index.data(LINE), index.data(NUMBER)
         if line is None:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QWidget
 
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.input_list import NUMBER, ROW_HEIGHT, InputDelegate, InputModel, tick_rect
 from hookviewer.gui.panels import EmptyOr
 from hookviewer.gui.parts import column, frame
@@ -51,6 +52,7 @@ class InputList(QListView):
         if number is not None:
             self._session.select(input=int(number))
 
+    @guarded
     def mousePressEvent(self, event: QMouseEvent) -> None:
         point = event.position().toPoint()
         index = self.indexAt(point)
@@ -61,6 +63,7 @@ class InputList(QListView):
             return
         super().mousePressEvent(event)
 
+    @guarded
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index = self.currentIndex()
         if event.key() == Qt.Key.Key_Space and index.isValid():
@@ -119,6 +122,7 @@ class InputPanel(QWidget):
         session.selection_changed.connect(self._give_way)
         self._on_inputs_changed()
 
+    @guarded
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._give_way()

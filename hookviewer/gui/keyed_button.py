@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from hookviewer.gui import icons
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.theme import MEDIUM, SEMIBOLD, font, keeper, scaled, theme
 
 ICON = 14
@@ -43,6 +44,7 @@ class KeyedButton(QPushButton):
             return colours["on_accent"], colours["on_accent"], pale
         return colours["error"], colours["text"], colours["text_3"]
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         painter, middle = QPainter(self), Qt.AlignmentFlag.AlignVCenter

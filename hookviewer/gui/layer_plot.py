@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QToolTip, QWidget
 
 from hookviewer.gui import depth, numbers
 from hookviewer.gui.depth import Block, Series
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.theme import font, keeper, theme
 
 LEFT = 46
@@ -131,6 +132,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
                 end = (middle + 0.5) * scale + half
         self.getPlotItem().getAxis("bottom").setTicks([ticks])
 
+    @guarded
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if hasattr(self, "_blocks"):  # pyqtgraph resizes while it is being made
@@ -146,12 +148,14 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         x = float(self.getPlotItem().getViewBox().mapSceneToView(self.mapToScene(point.toPoint())).x())
         return self.layers[min(recorded, key=lambda place: abs(place - x))]
 
+    @guarded
     def mousePressEvent(self, event: QMouseEvent) -> None:
         path = self.layer_at(event.position())
         if path is not None and event.button() == Qt.MouseButton.LeftButton:
             self.layer_clicked.emit(path)
         event.accept()
 
+    @guarded
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         path = self.layer_at(event.position())
         if path is not None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.theme import font, keeper, scaled, theme
 
 GAP, DOT = 12, 14
@@ -43,6 +44,7 @@ class Legend(QWidget):
         words = QFontMetricsF(font("ui", 11)).horizontalAdvance(name)
         return DOT + words + 6 + QFontMetricsF(font("mono", 11)).horizontalAdvance(value) + GAP
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         painter, colours, left = QPainter(self), theme(), 0.0
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

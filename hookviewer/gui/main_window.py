@@ -21,6 +21,7 @@ from hookviewer.gui import dropping, icons, settings
 from hookviewer.gui.commands import Commands
 from hookviewer.gui.docks import Docks
 from hookviewer.gui.drop_zone import DropZone
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.menus import Menus
 from hookviewer.gui.message_bar import MessageStack
 from hookviewer.gui.messages import Catcher
@@ -136,6 +137,7 @@ class MainWindow(QMainWindow):
         elif not self.messages.close_latest():
             self.wall.setFocus()
 
+    @guarded
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Give the wall the keys that nothing else wanted: plain letters act on it from everywhere."""
         if self._forwarding or self.session.model is None:
@@ -147,6 +149,7 @@ class MainWindow(QMainWindow):
 
     # -- dropping ----------------------------------------------------------------------------------------
 
+    @guarded
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         dropped = _files(event.mimeData())
         if dropped is None:
@@ -160,9 +163,11 @@ class MainWindow(QMainWindow):
         self._drop_zone.show()
         self._drop_zone.raise_()
 
+    @guarded
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         self._hide_drop_zone()
 
+    @guarded
     def dropEvent(self, event: QDropEvent) -> None:
         self._hide_drop_zone()
         dropped = _files(event.mimeData())
@@ -178,6 +183,7 @@ class MainWindow(QMainWindow):
 
     # -- showing and closing -----------------------------------------------------------------------------
 
+    @guarded
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self._laid_out:
@@ -186,11 +192,13 @@ class MainWindow(QMainWindow):
                 self.docks.lay_out(self.width(), self.height())
             self.wall.setFocus()
 
+    @guarded
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.WindowStateChange:
             self.commands.show_full_screen(self.isFullScreen())
 
+    @guarded
     def closeEvent(self, event: QCloseEvent) -> None:
         self._hide_drop_zone()
         if self.keeps_layout:

@@ -6,8 +6,9 @@ import html
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.parts import button, icon_label, row, tool
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Message
@@ -40,7 +41,7 @@ class MessageBar(QFrame):
         self.text.setWordWrap(True)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._say()
-        self.buttons = []
+        self.buttons: list[QPushButton] = []
         if message.undo is not None:
             self._offer(self.tr("Undo"), self._undo)
         if message.report:
@@ -84,6 +85,7 @@ class MessageBar(QFrame):
         QGuiApplication.clipboard().setText(self.message.report)
         self.buttons[-1].setText(self.tr("Copied"))
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         colours, tone = theme(), self.message.tone
         ink = colours[_ICONS.get(tone, _ICONS["info"])[1]]

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from hookviewer.gui import icons
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.indicators import TICK
 from hookviewer.gui.module_facts import Facts
 from hookviewer.gui.module_filter import matched_part
@@ -46,6 +47,7 @@ class ModuleDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(40, scaled(ROW_HEIGHT))
 
+    @guarded
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         node, facts = index.data(NODE), index.data(FACTS)
         if node is None or facts is None:

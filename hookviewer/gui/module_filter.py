@@ -46,6 +46,11 @@ class ModuleFilter(QSortFilterProxyModel):
         self.setDynamicSortFilter(True)
         self.setSortRole(ORDER)
         self.setFilterRole(ORDER)
+        session.plan_changed.connect(self._on_plan_changed)
+
+    def _on_plan_changed(self) -> None:
+        if self.ticked_only:
+            self.invalidate()
 
     @property
     def active(self) -> bool:

@@ -7,6 +7,7 @@ from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
 
 from hookviewer.gui import icons
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.module_delegate import ModuleDelegate, tick_rect
 from hookviewer.gui.module_filter import ModuleFilter
 from hookviewer.gui.module_model import CALLS, NAME, NODE, OUTPUT, PARAMETERS, PATH, SIZE, TYPE
@@ -54,6 +55,7 @@ class ModuleTree(QTreeView):
         for column in (TYPE, OUTPUT, PARAMETERS, CALLS, SIZE):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
 
+    @guarded
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         width = self.width()
@@ -65,6 +67,7 @@ class ModuleTree(QTreeView):
 
     # -- the mouse ------------------------------------------------------------------------------------------
 
+    @guarded
     def mousePressEvent(self, event: QMouseEvent) -> None:
         index = self._tick_at(event.position().toPoint())
         if index is None or event.button() != Qt.MouseButton.LeftButton:
@@ -78,6 +81,7 @@ class ModuleTree(QTreeView):
             self.model().setData(index, state, Qt.ItemDataRole.CheckStateRole)
         event.accept()
 
+    @guarded
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         point = event.position().toPoint()
         if self._tick_at(point) is not None:
@@ -88,11 +92,13 @@ class ModuleTree(QTreeView):
             self.setExpanded(index, not self.isExpanded(index))
         event.accept()
 
+    @guarded
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._hover(self.indexAt(event.position().toPoint()).siblingAtColumn(NAME))
         if not event.buttons():
             super().mouseMoveEvent(event)
 
+    @guarded
     def leaveEvent(self, event: object) -> None:
         self._hover(QModelIndex())
 
@@ -118,6 +124,7 @@ class ModuleTree(QTreeView):
         closed = index.isValid() and not self.isExpanded(index)
         return bool(path == self.running or (inside and closed))
 
+    @guarded
     def drawRow(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         colours, row = theme(), option.rect
         area = QRectF(4, row.top(), self.viewport().width() - 8, row.height())
@@ -134,6 +141,7 @@ class ModuleTree(QTreeView):
         painter.restore()
         super().drawRow(painter, option, index)
 
+    @guarded
     def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
         depth, parent = 0, index.parent()
         while parent.isValid():

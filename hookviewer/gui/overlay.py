@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.parts import column, row
 from hookviewer.gui.theme import theme
 
@@ -38,16 +39,19 @@ class Overlay(QWidget):
             self.setGeometry(self._window.rect())
         return False
 
+    @guarded
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Question):
             self.close_page()
         event.accept()
 
+    @guarded
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if not self.page.geometry().contains(event.position().toPoint()):
             self.close_page()
         event.accept()
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         shade = theme()["window" if theme().dark else "text"]
         shade.setAlpha(170 if theme().dark else 90)

@@ -12,6 +12,7 @@ from hookviewer.gui import icons
 from hookviewer.gui.choices import Choice, SegmentChoice
 from hookviewer.gui.devices import devices, words
 from hookviewer.gui.giving_way import Step, Yielding, hidden
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.keyed_button import KeyedButton
 from hookviewer.gui.parts import row, rule
 from hookviewer.gui.session import Session
@@ -132,6 +133,7 @@ class RunBar(QToolBar):
         self.stop.setEnabled(self._actions["stop"].isEnabled())
         self._line.fit()
 
+    @guarded
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._line.setFixedWidth(max(self.width() - 18, 1))

@@ -6,6 +6,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.session import Session
 from hookviewer.gui.theme import font, keeper, scaled, theme
 
@@ -38,6 +39,7 @@ class TopClasses(QFrame):
         self.setToolTip(spoken)
         self.update()
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme()
         painter = QPainter(self)
