@@ -51,8 +51,8 @@ def series(item: InputItem, run: Run, layers: Sequence[str], metric: str) -> Ser
     """Return the values of one metric over the layers of a run, only where it was recorded."""
     kind = Kind.GRAD_OUTPUT if metric == "grad" else Kind.OUTPUT
     found: dict[str, tuple[float, bool]] = {}
-    for key, summary in run.summaries.items():
-        if key.kind is kind and key.path not in found:
+    for key, summary in sorted(run.summaries.items(), key=lambda pair: pair[0].call):
+        if key.kind is kind and key.path not in found:  # of several calls the first
             broken = bool(summary.nan or summary.pos_inf or summary.neg_inf)
             found[key.path] = (_value(summary, metric), broken)
     places = [place for place, path in enumerate(layers) if path in found]

@@ -173,7 +173,7 @@ def _marks(low: float, high: float, *, log: bool) -> list[tuple[float, str]]:
     """Return the heights that get a number: whole powers of ten, or two to four round values."""
     if not log:
         step = 10 ** np.floor(np.log10(max(high - low, 1e-12)))
-        step = next(size * step for size in (0.2, 0.5, 1) if (high - low) / (size * step) <= 5)
+        step = next(size * step for size in (0.2, 0.5, 1, 2) if (high - low) / (size * step) <= 5)
         places = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
         return [(float(place), f"{place:.3g}".replace("-", "−")) for place in places]
     whole = [power for power in range(-30, 31) if low < power < high]
