@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from torch import nn
 
 import hookviewer as hv
@@ -285,6 +287,40 @@ def test_the_module_runs_as_a_program(tmp_path: Path) -> None:
     wrong = subprocess.run([*command, "tree", "demo:nothing"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 1
     assert "Traceback" not in wrong.stderr
+
+
+def offscreen(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run hookviewer as a program on a machine without a screen."""
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    environment |= {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "TMPDIR": str(folder)}
+    command = [sys.executable, "-m", "hookviewer", *words]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_shot_is_a_picture_of_the_window_in_the_size_asked_for(tmp_path: Path) -> None:
+    words = ["--input", "demo:digit", "--layers", "0", "--size", "1300x820", "--out", "window.png"]
+    done = offscreen(tmp_path, "shot", "demo:digits", *words)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "window.png\n"
+    with Image.open(tmp_path / "window.png") as image:
+        assert image.size == (1300, 820)
+        assert len(image.convert("RGB").getcolors(1 << 24)) > 100
+
+
+def test_a_shot_of_nothing_ends_in_a_sentence(tmp_path: Path) -> None:
+    done = offscreen(tmp_path, "shot", "demo:nothing", "--out", "window.png")
+    assert done.returncode == 1
+    assert done.stderr.startswith("hookviewer: There is no demo model 'nothing'")
+    assert not (tmp_path / "window.png").exists()
+
+
+def test_without_a_screen_the_main_job_is_done_in_pictures(tmp_path: Path) -> None:
+    done = offscreen(tmp_path, "demo:fc_relu_fc", "--input", "demo:ones")
+    assert done.returncode == 0, done.stderr
+    written = [tmp_path / line for line in done.stdout.splitlines()[1:]]
+    assert all(file.is_file() for file in written)
+    assert sum(file.suffix == ".png" for file in written) >= 2
 
 
 def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
