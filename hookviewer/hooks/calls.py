@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.autograd.graph import GradientEdge
 
+from hookviewer import torch_private
 from hookviewer.edits import Edit
 from hookviewer.kinds import Key
 from hookviewer.leaves import Loan, take_back
@@ -28,6 +29,11 @@ class Lent:
     base_edge: GradientEdge | None
     keys: list[Key] = dataclasses.field(default_factory=list)
     edits: list[Edit] = dataclasses.field(default_factory=list)
+
+    @property
+    def written(self) -> bool:
+        """Whether its memory was written in place since it was lent."""
+        return torch_private.version(self.alias) != self.version
 
 
 @dataclasses.dataclass(slots=True, eq=False)

@@ -63,11 +63,12 @@ def _handed_back(state: State, frame: Frame, output: Any) -> Any:
         return output
     returned = {id(tensor) for _, tensor in leaves(output)}
     for loan in frame.lent:
-        if torch_private.version(loan.alias) != loan.version:
+        if loan.written:
             _overwritten_input(state.gradients, loan)
         elif id(loan.alias) in returned:
             for key in loan.keys:
                 state.gradients.watch_total(key, state.original(loan.original)[0], PASSED_ON)
+    state.keep_strays(frame)
     return replaced(output, {id(loan.alias): loan.original for loan in frame.lent})
 
 

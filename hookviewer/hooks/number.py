@@ -27,8 +27,8 @@ def number_of(state: State, target: Target, output: Any) -> torch.Tensor:
         )
     if state.gradients is not None and not number.requires_grad:
         raise HookViewerError(
-            "The target depends on nothing that requires grad (detach(), no_grad, integers or quantized layers "
-            "cut it off): choose another target."
+            "The target depends on nothing that requires grad (detach(), no_grad, integers or quantized "
+            "layers cut it off): choose another target."
         )
     return number.reshape(())
 

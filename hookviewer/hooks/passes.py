@@ -176,6 +176,7 @@ class Run:
             self.gradients.close()
         self.state.unit_value = None
         self.state.origins.clear()
+        self.state.strays.clear()
 
     def _mistake(self, mistake: HookViewerError, path: str) -> ModelError:
         self.stopped = f"The run stopped: {mistake}"

@@ -41,9 +41,9 @@ def capture(
     The model is left bit for bit as it was found. `args` is a tuple, or one lone argument; inputs are copied
     and moved to where the model runs. `device=None` is where the model is; another one is used for this run
     only. `mode` is `"eval"`, `"train"` or `"as is"`. `budget` is the number of bytes that the records may
-    keep. `on_module` is called with the path as each module starts, `on_record` with each record as it is made
-    (what overwrites its tensor later is known in the recording only). `cancelled` is asked at every module and
-    gradient.
+    keep. `on_module` is called with the path as each module starts, `on_record` with each record as it is
+    made (what overwrites its tensor later is known in the recording only), `cancelled` is asked at every
+    module and gradient.
 
     Raises `HookViewerError` before anything runs for what cannot be done, `ModelError` (with all that was
     recorded until then) when the run fails, `Cancelled` when it is stopped.

@@ -40,6 +40,7 @@ class State:
     origins: dict[int, torch.Tensor] = dataclasses.field(default_factory=dict)
     """The leaves of the graph behind the model's inputs, by the `id` of what the model is given."""
     calls: Calls = dataclasses.field(default_factory=Calls)
+    strays: list[tuple[torch.Tensor, torch.Tensor, int]] = dataclasses.field(default_factory=list)
     unit_value: torch.Tensor | None = None
     overwrites: Overwrites = dataclasses.field(init=False)
     met: set[int] = dataclasses.field(default_factory=set)
@@ -90,17 +91,34 @@ class State:
     def original(self, tensor: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
         """Return the model's own tensor for one that is lent to the running modules, else `tensor` itself.
 
-        The second are lent ones whose memory was written since: they have become views of the memory beside
-        the model's own view, so that their uses no longer go through it.
+        The second are lent ones whose memory was written while they were lent: they have become views of the
+        memory beside the model's own view, so that their uses do not go through it.
         """
         beside: list[torch.Tensor] = []
         for frame in reversed(self.calls.stack):
             for lent in frame.lent:
                 if lent.alias is tensor:
-                    if torch_private.version(lent.alias) != lent.version:
+                    if lent.written:
                         beside.append(tensor)
                     tensor = lent.original
-        return tensor, beside if torch_private.base_of(tensor) is not None else []
+        if torch_private.base_of(tensor) is None:
+            return tensor, []
+        strays = [stray for held in (*beside, tensor) for stray in self._strays_of(held)]
+        return tensor, beside + strays
+
+    def keep_strays(self, frame: Frame) -> None:
+        """Remember what was lent to a call that wrote into it, as long as nobody writes again."""
+        for lent in frame.lent:
+            if lent.written and torch_private.base_of(lent.original) is not None:
+                self.strays.append((lent.original, lent.alias, torch_private.version(lent.alias)))
+
+    def _strays_of(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        found = [
+            alias
+            for original, alias, version in self.strays
+            if original is tensor and version == torch_private.version(tensor)
+        ]
+        return [*found, *(other for alias in found for other in self._strays_of(alias))]
 
 
 def applying(edits: Iterable[Edit], frame: Frame, leaf: str, tensor: torch.Tensor) -> list[Edit]:
