@@ -205,3 +205,23 @@ def test_an_output_of_several_tensors_starts_the_gradient_at_the_first_float_one
     session.set_settings(target=TargetChoice("sum", leaf="[2]"))
     settled(qtbot, session)
     assert session.recording(1).record("b", Kind.GRAD_OUTPUT).array().tolist() == [[1, 1]]
+
+
+def test_while_it_runs_again_the_earlier_values_stay_and_then_only_the_new_ones(
+    qtbot: QtBot, session: Session
+) -> None:
+    session.set_auto(False)
+    session.set_model(nn.Sequential(Slow(), Slow(), Slow()))
+    session.set_settings(target=TargetChoice("sum"))
+    session.add_inputs([picture()])
+    session.tick(["0", "2"], True)
+    session.run()
+    settled(qtbot, session)
+    session.tick(["0"], False)
+    kept: list[bool] = []
+    session.runs_changed.connect(lambda: kept.append(Key("2", Kind.OUTPUT) in session.recording(1)))
+    session.run()
+    settled(qtbot, session)
+    assert kept
+    assert all(kept)
+    assert Key("0", Kind.OUTPUT) not in session.recording(1)

@@ -62,7 +62,9 @@ class Session(QObject):
         self.running = False
         self._numbers = 0
         self._lanes = 0
+        self._fresh = False
         self._pending: dict[int, Run] = {}
+        """What is shown of the inputs that are being run: the earlier run of the same settings, growing."""
 
     # -- the model -------------------------------------------------------------------------------------------
 
@@ -318,8 +320,9 @@ class Session(QObject):
         plan = HookPlan(paths, kinds)
         names = (self.card.class_names if self.card else None) or ()
         expected = runs.calls_expected(self.runs.values())
-        kept = {} if fresh else {item.number: self.runs.get(item.number) for item in items}
+        kept = {item.number: self.runs.get(item.number) for item in items}
         self._pending = {number: run for number, run in kept.items() if run and runs.fits(run, settings)}
+        self._fresh = fresh
         self._begin_run()
 
         def work(job: Job) -> bool:
@@ -350,7 +353,8 @@ class Session(QObject):
             self.run_progressed.emit(report.progress)
             return
         number, run = report
-        self._store(number, runs.joined(self._pending.pop(number, None), run))
+        before = self._pending.pop(number, None)
+        self._store(number, run if self._fresh and not run.stopped else runs.joined(before, run))
         if run.error is not None:
             self._tell_run_error(number, run.error)
 
