@@ -94,8 +94,8 @@ class Controls(Yielding):
         self.high.setObjectName("scale_high")
         self.difference = _toggle("Difference", "diff", "A − B as a last column  D")
         self.difference_ramp = Ramp()
-        ramp = parts.row(self.low, self.colormap, self.high, spacing=3)
-        items = (self.kind, self.sort, self.scale, 2, ramp, None, self.difference_ramp, self.difference)
+        ramp = (self.low, self.colormap, self.high)
+        items = (self.kind, self.sort, self.scale, *ramp, None, self.difference_ramp, self.difference)
         super().__init__(parts.row(*items, spacing=5, margins=(10, 0, 10, 8)), self._steps(), parent)
         self.setFixedHeight(scaled(HEIGHT))
         for place, tip in enumerate(words.SCALE_TIPS.values()):

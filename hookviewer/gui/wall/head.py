@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWid
 
 from hookviewer.gui import numbers, parts
 from hookviewer.gui.columns import WallState
-from hookviewer.gui.giving_way import Yielding, hidden
+from hookviewer.gui.giving_way import Step, Yielding, hidden
 from hookviewer.gui.module_facts import family_of
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Shown
@@ -130,12 +130,20 @@ class Head(Yielding):
         made.clicked.connect(lambda: self._session.select(path=path))
         return made
 
-    def _steps(self) -> tuple[tuple[Callable[[], None], Callable[[], None]], ...]:
-        early = [
-            hidden(*self._links[place : place + 2]) for place in range(0, max(len(self._links) - 3, 0), 2)
-        ]
+    def _steps(self) -> tuple[Step, ...]:
+        early = [self._without(place) for place in range(0, max(len(self._links) - 3, 0), 2)]
         shorter = (lambda: self._say_shape(long=True), lambda: self._say_shape(long=False))
         return (shorter, *early[:1], hidden(self.type), *early[1:], hidden(self.shape), hidden(self.fill))
+
+    def _without(self, place: int) -> Step:
+        """Return the step that hides one part of the path and the arrow behind it."""
+
+        def show(on: bool) -> None:
+            for link in self._links[place : place + 2]:
+                link.setVisible(on)
+            self._crumbs.invalidate()  # a row inside a row is not measured anew by itself
+
+        return (lambda: show(True), lambda: show(False))
 
     def _show_tensor(self, record: Record | None, wall: WallState) -> None:
         self._record = record
