@@ -107,3 +107,27 @@ def test_the_two_edits_of_a_gradient_differ_in_the_weight() -> None:
         recording = hv.capture(net, torch.ones(1, 1), plan, target=hv.total(), edits=[edit])
         assert recording.record("", Kind.GRAD_INPUT_TOTAL).array().item() == 30.0
         assert recording[Key("0", Kind.PARAM_GRAD, 0, "weight")].array().item() == weight
+
+
+def test_a_second_name_of_a_shared_module_means_the_first() -> None:
+    net = NETS["Reused"]()
+    x = torch.randn(2, 4)
+    plan = hv.HookPlan.of(net, "again", kinds=OUTPUTS)
+    assert plan.paths == frozenset({"relu"})
+    for shown in (plan, hv.HookPlan(frozenset({"again"}), OUTPUTS)):
+        recording = hv.capture(net, x, shown, target=hv.total())
+        assert {key.path for key in recording} == {"relu"}
+        assert len(recording.calls("again")) == len(recording.calls("relu")) == 6
+        assert recording.record("again", Kind.OUTPUT, 5) is recording.record("relu", Kind.OUTPUT, 5)
+    (node,) = [node for node in hv.module_tree(net).walk() if node.alias_of]
+    assert (node.path, node.alias_of) == ("again", "relu")
+
+
+def test_calls_are_listed_in_their_order_also_of_modules_that_are_not_ticked() -> None:
+    net = NETS["Recursive"]()
+    recording = hv.capture(net, torch.randn(2, 4), hv.HookPlan())
+    assert len(recording) == 0
+    calls = [*recording.calls(""), *recording.calls("inner")]
+    started = sorted(calls, key=lambda call: call.order)
+    assert [(call.path, call.number) for call in started] == [(p, i) for i in range(3) for p in ("", "inner")]
+    assert all(call.output_shapes == ((2, 4),) for call in calls)

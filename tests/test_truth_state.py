@@ -123,6 +123,17 @@ def test_the_same_seed_gives_the_same_dropout_as_plain_torch() -> None:
     assert not torch.equal(recordings[2].output, expected)
 
 
+@pytest.mark.parametrize("kind", [nn.Embedding, nn.EmbeddingBag])
+def test_an_embedding_that_renormalises_its_weight_is_left_alone(kind: type[nn.Module]) -> None:
+    net, twin = kind(5, 3, max_norm=0.5), kind(5, 3, max_norm=0.5)
+    twin.load_state_dict(net.state_dict())
+    tokens = torch.tensor([[0, 1, 2]])
+    before = state_of(net)
+    recording = hv.capture(net, tokens, hv.HookPlan.of(net, "*", kinds=EVERY), target=hv.total())
+    assert state_of(net) == before
+    assert torch.equal(recording.output, twin(tokens))
+
+
 def stop_at(number: int) -> Callable[[], bool]:
     asked = iter(range(10_000))
     return lambda: next(asked) >= number
