@@ -13,7 +13,7 @@ LARGEST = 2**31 - 1
 
 
 def keep_freed_memory() -> bool:
-    """Make the process use freed memory again rather than give it back; call it once, before any thread starts.
+    """Make the process use freed memory again rather than give it back; call it before any thread starts.
 
     Copying every output of a network then takes no page faults from the second run on, also in a worker
     thread. Returns whether the C library knows how (glibc on Linux); elsewhere nothing happens.

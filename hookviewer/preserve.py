@@ -174,8 +174,7 @@ def device_of(modules: list[nn.Module]) -> torch.device:
 def chosen_device(name: str | torch.device) -> torch.device:
     """Return the device that `name` means; raise `HookViewerError` where this machine has none such."""
     try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
+        device = torch.empty(0, device=name).device  # "cuda" is "cuda:0", as parameters have it
     except (RuntimeError, AssertionError) as error:
         reason = str(error).partition("\n")[0]
         raise HookViewerError(f"This machine has no device {name!s} ({reason}): choose cpu.") from None

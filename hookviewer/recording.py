@@ -7,13 +7,15 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import torch
 
 from hookviewer import arrays
 from hookviewer.errors import HookViewerError
 from hookviewer.kinds import Key, Kind
+
+
+CPU = torch.device("cpu")
 
 
 def readable(tensor: torch.Tensor) -> npt.NDArray[Any]:
@@ -37,7 +39,7 @@ class Record:
     key: Key
     shape: tuple[int, ...]
     dtype: torch.dtype
-    device: torch.device = torch.device("cpu")
+    device: torch.device = CPU
     notes: tuple[str, ...] = ()
     overwritten_by: str | None = None
     before_edit: Record | None = None
@@ -158,7 +160,8 @@ class Recording(Mapping[Key, Record]):
             return self.never_called[key.path]
         calls = self.calls(key.path)
         if calls and key.call >= len(calls):
-            return f"{key.path or 'The model'} was called {len(calls)} time(s) in this run; there is no call {key.call}."
+            count = f"{key.path or 'The model'} was called {len(calls)} time(s) in this run"
+            return f"{count}; there is no call {key.call}."
         return f"The {key.kind} of {key.path or 'the model'} was not asked for in this run."
 
     def merged(self, newer: Recording) -> Recording:
