@@ -170,6 +170,33 @@ def test_a_stop_in_the_backward_pass_leaves_everything_as_it_was(reentrant: bool
     assert float(net.conv.weight.grad.mean()) == 3.0
 
 
+@pytest.mark.parametrize("what", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_an_interruption_leaves_everything_as_it_was(what: type[BaseException]) -> None:
+    net = restless()
+
+    def interrupt(path: str) -> None:
+        if path == "head":
+            raise what()
+
+    before = state_of(net)
+    with pytest.raises(what):
+        run(net, on_module=interrupt)
+    assert state_of(net) == before
+
+
+@pytest.mark.parametrize("outside", [torch.no_grad, torch.inference_mode])
+def test_a_run_inside_no_grad_or_inference_mode_has_its_gradients(outside: Any) -> None:
+    net, x = nn.Sequential(nn.Linear(3, 3), nn.ReLU(inplace=True)), torch.randn(2, 3)
+    plan = hv.HookPlan.of(net, "*", kinds=EVERY)
+    expected = hv.capture(net, x, plan, target=hv.total())
+    with outside():
+        before = state_of(net)
+        recording = hv.capture(net, x, plan, target=hv.total())
+        assert state_of(net) == before
+    assert list(recording) == list(expected)
+    assert all(torch.equal(recording[key].tensor(), expected[key].tensor()) for key in expected)
+
+
 def test_no_except_in_a_model_swallows_a_stop() -> None:
     class Stubborn(nn.Module):
         def __init__(self) -> None:
