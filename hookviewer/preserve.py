@@ -63,19 +63,25 @@ def _flags(modules: list[nn.Module]) -> Restore:
 
 def _buffers(modules: list[nn.Module]) -> Restore:
     before = [
-        (module, name, buffer, buffer.detach().clone())
+        (values, name, value, value.detach().clone())
         for module in modules
-        for name, buffer in module._buffers.items()
-        if buffer is not None and not is_lazy(buffer) and not buffer.is_meta
+        for values in (module._buffers, *_written_parameters(module))
+        for name, value in values.items()
+        if value is not None and not is_lazy(value) and not value.is_meta
     ]
 
     def restore() -> None:
-        for module, name, buffer, values in before:
-            if module._buffers.get(name) is not buffer:
-                module._buffers[name] = buffer
-            _write_back(buffer, values)
+        for values, name, value, copy in before:
+            if values.get(name) is not value:
+                values[name] = value
+            _write_back(value, copy)
 
     return restore
+
+
+def _written_parameters(module: nn.Module) -> list[dict[str, Any]]:
+    """Return the parameters that a module itself writes in its forward: an embedding with `max_norm`."""
+    return [module._parameters] if getattr(module, "max_norm", None) is not None else []
 
 
 def _write_back(buffer: torch.Tensor, values: torch.Tensor) -> None:

@@ -14,7 +14,6 @@ from hookviewer import arrays
 from hookviewer.errors import HookViewerError
 from hookviewer.kinds import Key, Kind
 
-
 CPU = torch.device("cpu")
 
 

@@ -311,3 +311,14 @@ def test_calls_of_another_thread_are_not_recorded() -> None:
 
     recording = run(Disturbed(), torch.ones(1, 2), kinds={Kind.OUTPUT})
     assert len(recording.calls("inner")) == 1
+
+
+def test_a_model_that_writes_its_own_parameter_is_told_of() -> None:
+    class Writes(Chain):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            with torch.no_grad():
+                self.last.bias.add_(1)
+            return super().forward(x)
+
+    assert any("last.bias" in note for note in run(Writes(), X, kinds={Kind.OUTPUT}).notes)
+    assert run(Chain(), X).notes == ()

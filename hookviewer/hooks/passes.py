@@ -21,6 +21,7 @@ from hookviewer.hooks.prepare import (
     all_parameters,
     own_inputs,
     own_parameters,
+    parameter_versions,
     take_parameters,
     uninitialised,
 )
@@ -87,10 +88,12 @@ class Run:
             given, self.state.origins = own_inputs(inputs, device, differentiable=self.request.gradients)
             args, kwargs = given
             self.state.starts_gradients = self._nothing_requires_grad(args, kwargs)
+            versions = parameter_versions(self.index)
             late = uninitialised(self.index)
             self._take_parameters(self.request.modules)
             output = self._forward(args, kwargs)
             self._take_parameters(path for path in late if path in self.request.modules)
+            self._tell_written(versions)
             if self.request.target is not None:
                 self._aim(self.request.target, output)
         except Halt as halt:
@@ -103,6 +106,13 @@ class Run:
 
     def _take_parameters(self, paths: Iterable[str]) -> None:
         take_parameters(self.index, paths, self.request, self.journal, self.gradients)
+
+    def _tell_written(self, versions: dict[str, int]) -> None:
+        now = parameter_versions(self.index)
+        for name in [name for name, version in versions.items() if now.get(name) != version]:
+            module = self.index.modules[name.rpartition(".")[0]]
+            if getattr(module, "max_norm", None) is None:  # an embedding's are put back
+                self.journal.note(f"The model wrote into its own parameter {name}: that cannot be undone.")
 
     def _nothing_requires_grad(self, args: Any, kwargs: Any) -> bool:
         tensors = (*all_parameters(self.index).values(), *(tensor for _, tensor in leaves((args, kwargs))))

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from hookviewer import torch_private
 from hookviewer.hooks.gradients import Gradients
 from hookviewer.hooks.journal import Journal
 from hookviewer.hooks.request import Request
@@ -69,6 +70,11 @@ def uninitialised(index: ModuleIndex) -> list[str]:
         for path, module in index.modules.items()
         if any(value is not None and is_lazy(value) for value in module._parameters.values())
     ]
+
+
+def parameter_versions(index: ModuleIndex) -> dict[str, int]:
+    """Return how often each parameter has been written in place."""
+    return {name: torch_private.version(value) for name, value in all_parameters(index).items()}
 
 
 def take_parameters(
