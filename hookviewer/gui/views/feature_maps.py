@@ -98,12 +98,14 @@ class FeatureMaps(View):
     # -- pixels ----------------------------------------------------------------------------------------------
 
     def paint(self, painter: QPainter) -> None:
-        painter.fillRect(self.area, theme()["canvas"])
         sheet = self._sheet
         if sheet.column.maps is None:
+            painter.fillRect(self.area, theme()["canvas"])
             self._paint_waiting(painter)
             return
-        if sheet.hurry and self._item.paint_scaled(painter, self._maps, self.grid, self.sight):
+        if sheet.hurry and self._item.can_scale(self._maps, self.grid):
+            painter.fillRect(self.area, theme()["canvas"])
+            self._item.paint_scaled(painter, self.grid, self.sight)
             return
         view = (round(self.host.width() * self.ratio), round(self.host.height() * self.ratio))
         self._item.paint(painter, self._picture(), self.grid, self.sight, view)

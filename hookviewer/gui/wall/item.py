@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 
-from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtGui import QColor, QImage, QPainter
 
 from hookviewer.arrays import Maps
 from hookviewer.gui.wall import tiles
 from hookviewer.gui.wall.geometry import Box, Grid, Sight
 
-HEAVY = 1 << 20  # cells above which a gesture first shows the kept picture, larger or smaller
+HEAVY = 1 << 19  # cells above which a gesture first shows the kept picture, larger or smaller
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -35,30 +35,44 @@ class WallItem:
     def paint(
         self, painter: QPainter, picture: tiles.Picture, grid: Grid, sight: Sight, view: tuple[int, int]
     ) -> None:
-        """Paint the exact pixels: a pan only moves those that are there."""
+        """Paint the exact pixels, and canvas around them: a pan only moves those that are there."""
         box = self._box(grid, sight, view)
         width, height = box.size
+        target = QRect(box.left - sight.x, box.top - sight.y, width, height)
+        self._fill_around(painter, target, QRect(0, 0, *view), picture.paints.canvas)
         if not width or not height:
             return
         pixels = self._board.pixels(picture, grid, box)
         # the pixels lie in kept memory: the same memory may hold other ones now
         image = QImage(pixels.data, width, height, width * 4, QImage.Format.Format_RGB32)
         self._drawn = _Drawn(image, pixels, box, grid, picture.maps)
-        self._draw(painter, QRectF(box.left - sight.x, box.top - sight.y, width, height))
+        self._draw(painter, QRectF(target))
 
-    def paint_scaled(self, painter: QPainter, maps: Maps, grid: Grid, sight: Sight) -> bool:
-        """Paint the kept picture larger or smaller while much data is zoomed; return whether it was."""
+    def _fill_around(self, painter: QPainter, inside: QRect, view: QRect, canvas: int) -> None:
+        ratio = painter.device().devicePixelRatioF()
+        painter.save()
+        painter.scale(1 / ratio, 1 / ratio)
+        for strip in _strips(view, inside.intersected(view)):
+            painter.fillRect(strip, QColor.fromRgb(canvas))
+        painter.restore()
+
+    def can_scale(self, maps: Maps, grid: Grid) -> bool:
+        """Return whether there is a kept picture of much data that another grid can be shown with for now."""
         drawn = self._drawn
-        if drawn is None or drawn.maps is not maps or maps.values.size < HEAVY or drawn.grid == grid:
+        if drawn is None or drawn.maps is not maps or maps.values.size < HEAVY:
             return False
-        if drawn.grid.columns != grid.columns:
-            return False
+        return drawn.grid != grid and drawn.grid.columns == grid.columns
+
+    def paint_scaled(self, painter: QPainter, grid: Grid, sight: Sight) -> None:
+        """Paint the kept picture larger or smaller while much data is zoomed; the exact pixels follow."""
+        drawn = self._drawn
+        if drawn is None:
+            return
         across = (grid.width + grid.gap) / (drawn.grid.width + drawn.grid.gap)
         down = (grid.height + grid.gap) / (drawn.grid.height + drawn.grid.gap)
         corner = QPointF(drawn.box.left * across - sight.x, drawn.box.top * down - sight.y)
         width, height = drawn.box.size
         self._draw(painter, QRectF(corner.x(), corner.y(), width * across, height * down))
-        return True
 
     def _draw(self, painter: QPainter, target: QRectF) -> None:
         if self._drawn is None:
@@ -82,3 +96,16 @@ class WallItem:
         if grid.wall[0] * grid.wall[1] <= 2 * width * height:
             return Box(0, 0, *grid.wall)
         return seen.grown(width // 4, height // 4).within(*grid.wall)
+
+
+def _strips(view: QRect, inside: QRect) -> list[QRect]:
+    """Return the parts of a view around a rectangle in it: above, below, left and right."""
+    if inside.isEmpty():
+        return [view]
+    top, bottom = inside.top(), inside.bottom() + 1
+    return [
+        QRect(0, 0, view.width(), top),
+        QRect(0, bottom, view.width(), view.height() - bottom),
+        QRect(0, top, inside.left(), inside.height()),
+        QRect(inside.right() + 1, top, view.width() - inside.right() - 1, inside.height()),
+    ]

@@ -160,13 +160,13 @@ class Board:
         They are good until the next call.
         """
         sheet = _Sheet(picture, grid, box)
-        seen = (picture.maps, picture.order, grid, *sheet.touched)
+        seen = (picture.maps, picture.order, grid.columns, *sheet.touched, sheet.places)
         scaled = (*seen, picture.levels)
         inked = (*scaled, picture.colormap, picture.paints)
         cells = self._step("cells", seen, lambda: _cells(sheet))
-        index = self._step("index", scaled, lambda: _index(cells, picture.levels, self._kept))
+        index = self._step("index", scaled, lambda: _index(cells, sheet, self._kept))
         atlas = self._step("atlas", inked, lambda: _atlas(cells, index, sheet, self._kept))
-        return self._step("pixels", (*inked, box), lambda: _placed(atlas, sheet, self._kept))
+        return self._step("pixels", (*inked, grid, box), lambda: _placed(atlas, sheet, self._kept))
 
     def _step(self, name: str, key: tuple[object, ...], make: Callable[[], Array]) -> Array:
         before = self._keys.get(name)
@@ -207,22 +207,24 @@ def _taken(values: Array, channels: Array) -> Array:
     return np.ascontiguousarray(values if same else values[channels], np.float32)
 
 
-def _index(cells: Array, levels: tuple[float, float], kept: Kept) -> Array:
-    """Return `render.to_index` of the cells, piece by piece in kept memory."""
+def _index(cells: Array, sheet: _Sheet, kept: Kept) -> Array:
+    """Return the colour table's entries of the tiles in sight side by side, as `render.to_index` gives them.
+
+    There is one more row and column, for the canvas.
+    """
     index = kept.array("index", cells.shape, np.uint8)
-    values, out = cells.reshape(-1), index.reshape(-1)
+    values, out, levels = cells.reshape(-1), index.reshape(-1), sheet.picture.levels
     low, span = float(levels[0]), float(levels[1]) - float(levels[0])
-    if not float(np.finfo(np.float32).tiny) < abs(span) < float(np.finfo(np.float32).max):
+    if float(np.finfo(np.float32).tiny) < abs(span) < float(np.finfo(np.float32).max):
+        scratch = kept.array("piece", (PIECE,), np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for start in range(0, values.size, PIECE):
+                piece = values[start : start + PIECE]
+                place = out[start : start + PIECE]
+                _quantised(piece, np.float32(low), np.float32(span), scratch[: len(piece)], place)
+    else:
         index[:] = render.to_index(cells, levels)
-        return index
-    scratch = kept.array("piece", (PIECE,), np.float32)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, values.size, PIECE):
-            piece = values[start : start + PIECE]
-            _quantised(
-                piece, np.float32(low), np.float32(span), scratch[: len(piece)], out[start : start + PIECE]
-            )
-    return index
+    return _side_by_side(index, sheet, kept)
 
 
 def _quantised(values: Array, low: np.float32, span: np.float32, scratch: Array, out: Array) -> None:
@@ -235,38 +237,55 @@ def _quantised(values: Array, low: np.float32, span: np.float32, scratch: Array,
     out[:] = scratch
 
 
-def _atlas(cells: Array, index: Array, sheet: _Sheet, kept: Kept) -> Array:
+def _side_by_side(index: Array, sheet: _Sheet, kept: Kept) -> Array:
+    (rows, columns), (height, width) = sheet.channels.shape, sheet.places
+    atlas = kept.array("entries", (rows * height + 1, columns * width + 1), np.uint8)
+    blocks = _blocks(atlas, sheet)
+    whole = _whole_rows(sheet)
+    first = whole * columns
+    blocks[:whole] = index[:first].reshape(whole, columns, height, width).swapaxes(1, 2)
+    for place, (row, column) in enumerate(np.argwhere(sheet.channels[whole:] >= 0), first):
+        blocks[whole + row, :, column] = index[place]
+    return atlas
+
+
+def _blocks(atlas: Array, sheet: _Sheet) -> Array:
+    """Return the atlas as [rows of tiles, h, columns of tiles, w], without copying it."""
+    (rows, columns), (height, width) = sheet.channels.shape, sheet.places
+    down, across = atlas.strides
+    shape, strides = (rows, height, columns, width), (down * height, down, across * width, across)
+    return np.lib.stride_tricks.as_strided(atlas, shape, strides)
+
+
+def _whole_rows(sheet: _Sheet) -> int:
+    partly = np.flatnonzero((sheet.channels < 0).any(axis=1))
+    return int(partly[0]) if partly.size else len(sheet.channels)
+
+
+def _atlas(cells: Array, entries: Array, sheet: _Sheet, kept: Kept) -> Array:
     """Return the colours of the tiles in sight side by side, with a last row and column of canvas."""
-    colours = kept.array("colours", index.shape, np.uint32)
-    lookup, flat, out = table(sheet.picture.colormap), index.reshape(-1), colours.reshape(-1)
+    atlas = kept.array("atlas", entries.shape, np.uint32)
+    lookup, flat, out = table(sheet.picture.colormap), entries.reshape(-1), atlas.reshape(-1)
     for start in range(0, flat.size, PIECE):
         np.take(lookup, flat[start : start + PIECE], out=out[start : start + PIECE], mode="clip")
-    _mark_odd(colours, cells, sheet)
-    return _side_by_side(colours, sheet, kept)
-
-
-def _mark_odd(colours: Array, cells: Array, sheet: _Sheet) -> None:
-    odd, paints = spread(sheet.picture.maps).odd, sheet.picture.paints
-    channels = sheet.channels[sheet.channels >= 0]
-    for place in np.flatnonzero(odd[channels]) if odd.any() else ():
-        colours[place][np.isnan(cells[place])] = paints.nan
-        colours[place][cells[place] == np.inf] = paints.pos_inf
-        colours[place][cells[place] == -np.inf] = paints.neg_inf
-
-
-def _side_by_side(colours: Array, sheet: _Sheet, kept: Kept) -> Array:
-    (rows, columns), (height, width) = sheet.channels.shape, sheet.places
-    atlas = kept.array("atlas", (rows * height + 1, columns * width + 1), np.uint32)
     atlas[:, -1] = atlas[-1] = sheet.picture.paints.canvas
-    there = sheet.channels >= 0
-    whole = int(np.argmin(there.all(axis=1))) if not there.all() else rows
-    blocks = atlas[:-1, :-1].reshape(rows, height, columns, width)
-    blocks[:whole] = colours[: whole * columns].reshape(whole, columns, height, width).swapaxes(1, 2)
-    blocks[whole:] = sheet.picture.paints.canvas
-    first = whole * columns
-    for place, (row, column) in enumerate(np.argwhere(there[whole:]), first):
-        blocks[whole + row, :, column] = colours[place]
+    blocks, missing = _blocks(atlas, sheet), np.argwhere(sheet.channels < 0)
+    for row, column in missing:
+        blocks[row, :, column] = sheet.picture.paints.canvas
+    _mark_odd(blocks, cells, sheet)
     return atlas
+
+
+def _mark_odd(blocks: Array, cells: Array, sheet: _Sheet) -> None:
+    odd, paints = spread(sheet.picture.maps).odd, sheet.picture.paints
+    if not odd.any():
+        return
+    for place, (row, column) in enumerate(np.argwhere(sheet.channels >= 0)):
+        if odd[sheet.channels[row, column]]:
+            block, values = blocks[row, :, column], cells[place]
+            block[np.isnan(values)] = paints.nan
+            block[values == np.inf] = paints.pos_inf
+            block[values == -np.inf] = paints.neg_inf
 
 
 def _placed(atlas: Array, sheet: _Sheet, kept: Kept) -> Colours:
