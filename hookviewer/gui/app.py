@@ -38,11 +38,12 @@ def view(model: nn.Module, inputs: Any = (), block: bool | None = None) -> MainW
     """
     new = QApplication.instance() is None
     window = _made()
-    window.opening.expect(_as_list(inputs))
+    window.opening.expect(_as_list(inputs) or None)
     window.session.set_model(model)
     window.catcher.install()
     window.show()
     keeper().hold(window)
+    window.closed.connect(lambda: keeper().release(window))
     interactive = _interactive()
     if interactive:
         _enable_qt_loop()

@@ -25,7 +25,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
     layer_clicked = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, enableMenu=False)
         self.setObjectName("layer_curve")
         self.setAccessibleName(self.tr("Curve over the depth of the network"))
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -36,7 +36,11 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         self._log, self._current = True, -1
         item = self.getPlotItem()
         item.hideButtons()
-        item.setMenuEnabled(False)
+        for menu in (
+            item.ctrlMenu,
+            *item.subMenus,
+        ):  # pyqtgraph makes them without a parent and never ends them
+            menu.setParent(self, menu.windowFlags())
         item.getViewBox().setMouseEnabled(False, False)
         item.getAxis("bottom").setHeight(20)
         item.getAxis("left").setWidth(LEFT)

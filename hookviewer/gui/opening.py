@@ -59,8 +59,8 @@ class Opening(QObject):
         first = not self._session.inputs
         self.open(DEMO, inputs=DEMO_INPUTS if first else None, unticked=DEMO_UNTICKED if first else ())
 
-    def expect(self, inputs: Sequence[Any]) -> None:
-        """Say which inputs come with the model that is about to be set."""
+    def expect(self, inputs: Sequence[Any] | None) -> None:
+        """Say which inputs come with the model that is about to be set; None means what fits."""
         self._inputs = inputs
 
     def ask_model(self, spec: str = "", names: Sequence[str] = ()) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
 from PySide6.QtWidgets import QApplication
-from shiboken6 import isValid
 
 from hookviewer.gui import indicators, stylesheet
 from hookviewer.resources import resource
@@ -112,9 +111,12 @@ class ThemeKeeper(QObject):
         self._held: list[QObject] = []
 
     def hold(self, window: QObject) -> None:
-        """Keep a window that nobody else keeps, until it is destroyed or the application ends."""
-        self._held = [one for one in self._held if isValid(one) and one is not window]
+        """Keep a window that nobody else keeps, until it is released."""
         self._held.append(window)
+
+    def release(self, window: QObject) -> None:
+        """Keep a window no longer."""
+        self._held = [one for one in self._held if one is not window]
 
 
 def keeper() -> ThemeKeeper:
