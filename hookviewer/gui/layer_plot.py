@@ -36,11 +36,8 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         self._log, self._current = True, -1
         item = self.getPlotItem()
         item.hideButtons()
-        for menu in (
-            item.ctrlMenu,
-            *item.subMenus,
-        ):  # pyqtgraph makes them without a parent and never ends them
-            menu.setParent(self, menu.windowFlags())
+        # pyqtgraph makes this menu without a parent, so nothing would ever end it
+        item.ctrlMenu.setParent(self, item.ctrlMenu.windowFlags())
         item.getViewBox().setMouseEnabled(False, False)
         item.getAxis("bottom").setHeight(20)
         item.getAxis("left").setWidth(LEFT)
