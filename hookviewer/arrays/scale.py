@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,8 @@ SCALES = ("full", "robust", "symmetric")
 99.5 % quantile. `symmetric`: ± the 98 % quantile of the absolute values."""
 
 _LOW, _HIGH, _SYMMETRIC = 0.005, 0.995, 0.98
-_FEW = 1 << 16  # below this number sorting is quicker than counting
+_FEW = 1 << 16  # below this number sorting is quicker than looking for what is worth sorting
+_SAMPLE = 1 << 14
 
 
 def levels(array: npt.ArrayLike, scale: str) -> tuple[float, float]:
@@ -101,23 +103,26 @@ def _quantile(values: Array, share: float) -> float:
 
 
 def _ranked(values: Array, first: int, second: int) -> tuple[float, float]:
-    """Return the values at two neighbouring ranks; the upper 16 bits choose the few values worth sorting."""
-    if values.dtype != np.float32 or values.size <= _FEW:
-        part = np.partition(values, (first, second))
-        return float(part[first]), float(part[second])
-    classes = _order_class(values)
-    ends = np.cumsum(np.bincount(classes, minlength=1 << 16))
-    return _within(values, classes, ends, first), _within(values, classes, ends, second)
+    """Return the values at two neighbouring ranks; of many values only the few near them are sorted."""
+    if values.size <= _FEW:
+        return _sorted_out(values, first, second)
+    low, high = _bracket(values, first / values.size)
+    near = values[(values >= low) & (values <= high)]
+    below = int(np.count_nonzero(values < low))
+    if below <= first and second < below + near.size:
+        return _sorted_out(near, first - below, second - below)
+    return _sorted_out(values, first, second)  # the sample was an unlucky one
 
 
-def _order_class(values: Array) -> npt.NDArray[np.uint16]:
-    """Return the upper half of the bits, changed so that it grows with the value, for negative ones too."""
-    upper = (np.ascontiguousarray(values).view(np.uint32) >> 16).astype(np.uint16)
-    return np.where(upper & 0x8000, ~upper, upper | 0x8000)
+def _sorted_out(values: Array, first: int, second: int) -> tuple[float, float]:
+    part = np.partition(values, (first, second))
+    return float(part[first]), float(part[second])
 
 
-def _within(values: Array, classes: Array, ends: Array, rank: int) -> float:
-    chosen = int(np.searchsorted(ends, rank, side="right"))
-    members = values[classes == chosen]
-    place = rank - (int(ends[chosen - 1]) if chosen else 0)
-    return float(np.partition(members, place)[place])
+def _bracket(values: Array, share: float) -> tuple[float, float]:
+    """Return two values that the quantile lies between, all but surely, from a sample."""
+    places = np.random.default_rng(0).integers(0, values.size, _SAMPLE)
+    sample = np.sort(values[places])
+    rank = round(share * _SAMPLE)
+    air = round(6 * math.sqrt(_SAMPLE * share * (1 - share))) + 8
+    return float(sample[max(rank - air, 0)]), float(sample[min(rank + air, _SAMPLE - 1)])
