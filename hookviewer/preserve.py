@@ -42,7 +42,7 @@ def preserved(
         stack.enter_context(torch_private.eager())
         if mode != "as is":
             for module in modules:  # the flag itself: a user's own train() may do more
-                module.training = mode == "train"
+                _set_training(module, mode == "train")
         if seed is not None:
             _seed(seed)
         yield keep
@@ -56,9 +56,14 @@ def _flags(modules: list[nn.Module]) -> Restore:
 
     def restore() -> None:
         for module, training in before:
-            module.training = training
+            _set_training(module, training)
 
     return restore
+
+
+def _set_training(module: nn.Module, training: bool) -> None:
+    if module.training != training:  # setting an attribute of a module is slow
+        module.training = training
 
 
 def _buffers(modules: list[nn.Module]) -> Restore:
@@ -89,20 +94,25 @@ def _write_back(buffer: torch.Tensor, values: torch.Tensor) -> None:
 
     Through `.data`, which does not count either: a graph that the user still holds stays usable.
     """
+    if buffer.layout is torch.strided and torch.equal(buffer, values):
+        return
     with torch.no_grad(), torch.inference_mode(buffer.is_inference()):
-        if buffer.shape != values.shape:
-            buffer.data = values
-        elif buffer.layout is not torch.strided or not torch.equal(buffer, values):
+        if buffer.shape == values.shape:
             buffer.data.copy_(values)
+        else:
+            buffer.data = values
+
+
+_OF_EVERY_MODULE = frozenset(vars(nn.Module()))
 
 
 def _attributes(modules: list[nn.Module]) -> Restore:
     """Weight norm and the like of old keep a computed weight as a plain attribute of the module."""
     before = [
-        (module, name, value)
+        (module, name, vars(module)[name])
         for module in modules
-        for name, value in vars(module).items()
-        if isinstance(value, torch.Tensor)
+        for name in vars(module).keys() - _OF_EVERY_MODULE
+        if isinstance(vars(module)[name], torch.Tensor)
     ]
 
     def restore() -> None:

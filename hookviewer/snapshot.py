@@ -32,31 +32,41 @@ class Budget:
 
 def snapshot(key: Key, tensor: torch.Tensor, budget: Budget) -> Record:
     """Return the record of `tensor` as it is now; it says itself what cannot be kept, and never raises."""
-    shape, dtype, device = tuple(tensor.shape) if not tensor.is_nested else (), tensor.dtype, tensor.device
-    record = Record(key, shape, dtype, device)
     try:
-        with torch.no_grad():
-            return _taken(record, tensor, budget)
+        return _taken(key, tensor, budget)
     except Exception as error:  # whatever goes wrong in here must not reach the model
         reason = str(error).partition("\n")[0]
-        return dataclasses.replace(record, missing=f"The tensor could not be copied: {reason}")
+        return _without_values(key, tensor, f"The tensor could not be copied: {reason}")
 
 
-def _taken(record: Record, tensor: torch.Tensor, budget: Budget) -> Record:
-    if torch_private.in_functorch(tensor):
-        why = "The values exist only inside a vmap or grad transform: record a module outside of it."
-        return dataclasses.replace(record, missing=why)
+def _taken(key: Key, tensor: torch.Tensor, budget: Budget) -> Record:
+    why = _unreadable(tensor)
+    if why:
+        return _without_values(key, tensor, why)
     plain, notes = _strided(tensor.detach())
-    record = dataclasses.replace(record, shape=tuple(plain.shape), notes=notes)
-    if plain.is_meta or type(plain).__name__ == "FakeTensor":
-        why = "A tensor on the meta device has a shape but no values: load the weights and run again."
-        return dataclasses.replace(record, missing=why)
-    if plain.dtype == getattr(torch, "float4_e2m1fn_x2", None):
-        return dataclasses.replace(record, missing="Packed 4-bit floats cannot be shown.")
-    nbytes = plain.numel() * plain.element_size()
-    if not budget.take(nbytes):
-        return _summarised(record, plain, nbytes, budget)
-    return dataclasses.replace(record, kept=own_copy(plain))
+    shape = tuple(plain.shape)
+    if budget.take(plain.nbytes):
+        return Record(key, shape, tensor.dtype, tensor.device, notes, kept=own_copy(plain))
+    why = (
+        f"Not kept: {_size(plain.nbytes)} more than what is left of the budget of {_size(budget.total)} "
+        "per run. Tick fewer modules or raise the budget; shape and statistics are exact."
+    )
+    return Record(key, shape, tensor.dtype, tensor.device, notes, missing=why, summary=summary(plain))
+
+
+def _unreadable(tensor: torch.Tensor) -> str:
+    if torch_private.in_functorch(tensor):
+        return "The values exist only inside a vmap or grad transform: record a module outside of it."
+    if tensor.is_meta or type(tensor).__name__ == "FakeTensor":
+        return "A tensor on the meta device has a shape but no values: load the weights and run again."
+    if tensor.dtype == getattr(torch, "float4_e2m1fn_x2", None):
+        return "Packed 4-bit floats cannot be shown."
+    return ""
+
+
+def _without_values(key: Key, tensor: torch.Tensor, why: str) -> Record:
+    shape = () if tensor.is_nested else tuple(tensor.shape)
+    return Record(key, shape, tensor.dtype, tensor.device, missing=why)
 
 
 def own_copy(tensor: torch.Tensor) -> torch.Tensor:
@@ -85,14 +95,6 @@ def _strided(tensor: torch.Tensor) -> tuple[torch.Tensor, tuple[str, ...]]:
     if tensor.layout is not torch.strided:
         return tensor.to_dense(), (f"Stored as {str(tensor.layout).removeprefix('torch.')}, shown dense.",)
     return tensor, ()
-
-
-def _summarised(record: Record, tensor: torch.Tensor, nbytes: int, budget: Budget) -> Record:
-    why = (
-        f"Not kept: {_size(nbytes)} more than what is left of the budget of {_size(budget.total)} per run. "
-        "Tick fewer modules or raise the budget; shape and statistics are exact."
-    )
-    return dataclasses.replace(record, missing=why, summary=summary(tensor))
 
 
 def summary(tensor: torch.Tensor) -> arrays.Statistics:

@@ -73,6 +73,7 @@ class Overwrites:
 
     def _hollow(self, tensor: torch.Tensor) -> torch.Tensor:
         kind = (tensor.dtype, tensor.device)
-        if kind not in self.hollow:
-            self.hollow[kind] = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
-        return self.hollow[kind]
+        hollow = self.hollow.get(kind)
+        if hollow is None:
+            hollow = self.hollow[kind] = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+        return hollow
