@@ -58,8 +58,7 @@ def main(
 ) -> int:
     """Open the window on a model (the demo by default) and return the exit status when it is closed."""
     application = _application()
-    set_theme(settings.theme_name())
-    window = MainWindow()
+    window = _made()
     window.catcher.install()
     _open(window, model, weights, inputs, trust)
     window.show()

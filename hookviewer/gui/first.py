@@ -28,17 +28,18 @@ _DEMO_TICKS = (
 
 @dataclasses.dataclass(frozen=True)
 class Start:
-    """The modules to tick, and the module and channel to look at."""
+    """The modules to tick, and the module, channel and cell to look at."""
 
     ticks: frozenset[str]
     path: str
     channel: int = 0
+    cell: tuple[int, int] | None = None
 
 
 def start_of(tree: ModuleNode, spec: str = "") -> Start:
     """Return what to tick and to look at first: layers with weights, evenly over the depth."""
     if spec.partition("?")[0] == DEMO:
-        return Start(frozenset(_DEMO_TICKS), "features.2.conv.0", 3)
+        return Start(frozenset(_DEMO_TICKS), "features.2.conv.0", 3, (66, 92))
     chosen = _spread([node.path for node in tree.walk() if _shown_first(node)], MOST)
     if not chosen:
         chosen = _spread([node.path for node in tree.walk() if not node.children], MOST)

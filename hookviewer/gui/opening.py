@@ -150,7 +150,7 @@ class Opening(QObject):
             session.set_plan(dataclasses.replace(session.plan, paths=kept[0].paths & paths))
             return
         start = start_of(session.tree, session.card.spec)
-        session.select(path=start.path, channel=start.channel)
+        session.select(path=start.path, channel=start.channel, cell=start.cell)
         session.set_plan(dataclasses.replace(session.plan, paths=start.ticks))
 
     def _fitting(self) -> list[Any]:
