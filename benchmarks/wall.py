@@ -101,8 +101,8 @@ class Ours:
         painted(self.canvas)
 
     def step(self, turn: int) -> None:
-        tiles._small.cache_clear()
-        tiles.spread.cache_clear()
+        tiles.small.forget()  # type: ignore[attr-defined]
+        tiles.spread.forget()  # type: ignore[attr-defined]
         maps = self.maps[turn % len(self.maps)]
         self.show(column=dataclasses.replace(self.sheet.column, maps=maps), lead=maps)
 

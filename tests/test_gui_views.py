@@ -50,7 +50,7 @@ def _record(values: torch.Tensor) -> Record:
 
 def _sheet(values: torch.Tensor, **changes: object) -> Sheet:
     record = _record(values)
-    maps = maps_of(record)
+    maps = maps_of(record, 0)
     column = Column("A", "one", 1, record, maps)
     good = maps.values.astype(np.float64) if maps.values.dtype.kind != "c" else np.abs(maps.values)
     levels = arrays.levels(good, "full")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 
 import numpy as np
@@ -405,3 +407,16 @@ def test_the_theme_changes_the_canvas_but_not_the_maps(make) -> None:
     assert (tiles[0] == tiles[1]).all()
     assert all(painted == canvas_colour for painted, canvas_colour in corners)
     assert corners[0] != corners[1]
+
+
+def test_a_new_run_leaves_nothing_of_the_old_one_in_memory(make, qtbot: QtBot) -> None:
+    session, panel = make(2)
+    panel.toggle_difference()
+    panel.grab()
+    old = [weakref.ref(session.recording(item.number).record("conv", Kind.OUTPUT)) for item in session.inputs]
+    with qtbot.waitSignal(session.run_finished):
+        session.run()
+    panel.grab()
+    QApplication.processEvents()
+    gc.collect()
+    assert [record() for record in old] == [None, None]

@@ -6,7 +6,6 @@ Pure: `resolve` reads the session's values and returns frozen ones; nothing here
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -15,6 +14,7 @@ import torch
 
 from hookviewer import arrays, methods
 from hookviewer.errors import HookViewerError
+from hookviewer.gui.remembered import remembered
 from hookviewer.gui.state import InputItem, Look, Run, Selection, Shown
 from hookviewer.kinds import Key, Kind
 from hookviewer.recording import Record, Recording
@@ -89,7 +89,7 @@ def resolve(
     if difference is not None:
         columns.append(difference)
         if difference.maps is not None:
-            difference_levels = _levels_of((difference.maps,), "symmetric")
+            difference_levels = _levels_of(difference.maps, (), "symmetric")
     return WallState(
         selection.path,
         selection.shown,
@@ -147,13 +147,13 @@ def _grad_cam(recording: Recording, path: str, call: int) -> Record:
     return _attributed(recording[keys[0]], recording[keys[1]])
 
 
-@functools.lru_cache(maxsize=16)
+@remembered(4)
 def _attributed(value: Record, gradient: Record) -> Record:
     both = Recording({value.key: value, gradient.key: gradient})
     return methods.attribution(both, "grad_cam", value.key.path, value.key.call)
 
 
-@functools.lru_cache(maxsize=16)
+@remembered(4)
 def _product(value: Record, gradient: Record) -> Record:
     product = value.tensor() * gradient.tensor()
     key = value.key._replace(kind=Kind.ATTRIBUTION, leaf="output × gradient")
@@ -193,21 +193,20 @@ def _why(run: Run, reason: str) -> str:
     return reason
 
 
-@functools.lru_cache(maxsize=32)
-def maps_of(record: Record, sample: int = 0) -> arrays.Maps:
-    """Return a record as channel maps; kept for the latest records, since a record never changes."""
+@remembered()
+def maps_of(record: Record, sample: int) -> arrays.Maps:
+    """Return a record as channel maps; the same ones every time, since a record never changes."""
     return arrays.as_maps(record.array(), sample=sample)
 
 
 def _levels(filled: tuple[Column, ...], scale: str) -> tuple[float, float]:
-    return _levels_of(tuple(column.maps for column in filled if column.maps is not None), scale)
+    maps = tuple(column.maps for column in filled if column.maps is not None)
+    return _levels_of(maps[0], maps[1:], scale) if maps else (0.0, 1.0)
 
 
-@functools.lru_cache(maxsize=64)
-def _levels_of(maps: tuple[arrays.Maps, ...], scale: str) -> tuple[float, float]:
-    if not maps:
-        return (0.0, 1.0)
-    return arrays.shared_levels([one.values for one in maps], scale)
+@remembered()
+def _levels_of(first: arrays.Maps, others: tuple[arrays.Maps, ...], scale: str) -> tuple[float, float]:
+    return arrays.shared_levels([one.values for one in (first, *others)], scale)
 
 
 def _difference(columns: Sequence[Column]) -> Column:
@@ -227,7 +226,7 @@ def _difference(columns: Sequence[Column]) -> Column:
     return dataclasses.replace(column, record=record, maps=maps)
 
 
-@functools.lru_cache(maxsize=8)
+@remembered(4)
 def _difference_maps(first: arrays.Maps, second: arrays.Maps) -> arrays.Maps:
     one, other = (
         maps.values if maps.values.dtype.kind in "fc" else maps.values.astype(np.float64)
@@ -237,7 +236,7 @@ def _difference_maps(first: arrays.Maps, second: arrays.Maps) -> arrays.Maps:
         return dataclasses.replace(first, values=one - other)
 
 
-@functools.lru_cache(maxsize=8)
+@remembered(4)
 def _difference_record(record: Record, maps: arrays.Maps) -> Record:
     kept = torch.from_numpy(np.ascontiguousarray(maps.values))
     key = record.key._replace(kind=Kind.ATTRIBUTION, leaf="A − B")
@@ -252,7 +251,7 @@ def _order(filled: Sequence[Column], difference: Column | None, sort: str) -> np
     return channel_order(source.maps, "difference" if by_difference else sort)
 
 
-@functools.lru_cache(maxsize=64)
+@remembered()
 def channel_order(maps: arrays.Maps, sort: str) -> npt.NDArray[np.intp]:
     """Return the channels in the order of `sort`; the largest first, except by channel number."""
     if sort == "channel":

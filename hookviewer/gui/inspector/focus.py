@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from hookviewer import arrays
 from hookviewer.gui.columns import Column, WallState, maps_of
 from hookviewer.gui.numbers import number
+from hookviewer.gui.remembered import remembered
 from hookviewer.gui.state import InputItem, Run, Selection
 from hookviewer.kinds import Key, Kind
 
@@ -73,31 +73,33 @@ def reason_of(wall: WallState) -> str:
     return reason or "The tensor is empty: there is nothing to look at."
 
 
-@functools.lru_cache(maxsize=64)
+@remembered()
 def one_channel(maps: arrays.Maps, channel: int) -> arrays.Maps:
     """Return the maps of one channel only."""
     return dataclasses.replace(maps, values=maps.values[channel : channel + 1], titles=())
 
 
-@functools.lru_cache(maxsize=32)
+@remembered()
 def channel_statistics(maps: arrays.Maps) -> arrays.ChannelStatistics:
     """Return the statistics of each channel."""
     return arrays.channel_statistics(maps.values)
 
 
-@functools.lru_cache(maxsize=32)
+@remembered()
 def layer_statistics(maps: arrays.Maps) -> arrays.Statistics:
     """Return the statistics of all channels together."""
     return arrays.statistics(maps.values)
 
 
-@functools.lru_cache(maxsize=32)
+@remembered()
 def alike(maps: arrays.Maps, channel: int) -> tuple[Values, Values]:
     """Return the other channels, the most similar first, and the correlation of every channel."""
     return arrays.similar(maps, channel)
 
 
-def gradient_of(run: Run | None, selection: Selection, record_key: Key | None) -> arrays.Maps | None:
+def gradient_of(
+    run: Run | None, selection: Selection, record_key: Key | None, sample: int
+) -> arrays.Maps | None:
     """Return the gradient's maps of what is selected, where they were recorded and kept."""
     if run is None or record_key is None:
         return None
@@ -106,7 +108,7 @@ def gradient_of(run: Run | None, selection: Selection, record_key: Key | None) -
         return None
     leaf = selection.leaf if selection.leaf in leaves else leaves[0]
     record = run.recording.get(Key(selection.path, Kind.GRAD_OUTPUT, selection.call, leaf))
-    return None if record is None or record.kept is None else maps_of(record)
+    return None if record is None or record.kept is None else maps_of(record, sample)
 
 
 def statistics_rows(focus: Focus, gradient: arrays.Maps | None) -> list[tuple[str, str, str]]:
@@ -126,7 +128,7 @@ def statistics_rows(focus: Focus, gradient: arrays.Maps | None) -> list[tuple[st
     return rows
 
 
-@functools.lru_cache(maxsize=16)
+@remembered()
 def span_of(maps: arrays.Maps) -> tuple[float, float, int]:
     """Return the range of nearly all values, and of how many values one was looked at."""
     flat = maps.values.reshape(-1)
@@ -141,7 +143,7 @@ def span_of(maps: arrays.Maps) -> tuple[float, float, int]:
     return (low, high, step) if low < high else (low - 0.5, high + 0.5, step)
 
 
-@functools.lru_cache(maxsize=64)
+@remembered()
 def counts(maps: arrays.Maps, low: float, high: float, step: int) -> tuple[Values, Values]:
     """Return how many of every `step`-th value lie in each of 96 steps from low to high, and their edges."""
     return arrays.histogram(maps.values.reshape(-1)[::step], BINS, (low, high))

@@ -86,7 +86,9 @@ class Inspector(QWidget):
         number = focus.column.number
         run = session.runs.get(number) if number is not None else None
         key = focus.column.record.key if focus.column.record is not None else None
-        self.statistics.show_rows(statistics_rows(focus, gradient_of(run, session.selection, key)))
+        self.statistics.show_rows(
+            statistics_rows(focus, gradient_of(run, session.selection, key, session.look.sample))
+        )
         if focus.is_map and len(focus.maps.values) > 1:
             self.similar.show_focus(focus)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
-from hookviewer.arrays import Maps
+from hookviewer.arrays import Maps, Statistics
 from hookviewer.gui.columns import Column, WallState
 from hookviewer.gui.guard import painting
 from hookviewer.gui.state import InputItem, Pointed, Selection
@@ -58,17 +59,20 @@ class Lanes(QFrame):
         items: Sequence[InputItem],
         selection: Selection,
         *,
+        known: Mapping[int, Statistics] = MappingProxyType({}),
         names: Sequence[str] = (),
         sort: str = "channel",
     ) -> None:
-        """Show the columns of a state."""
+        """Show the columns of a state; `known` are the statistics of records by their input's number."""
         self._wall, self._selection, self._names, self._sort = wall, selection, tuple(names), sort
         self._make_columns(len(wall.columns))
         by_number = {item.number: item for item in items}
         for lane, column in zip(self.columns, wall.columns, strict=True):
-            said = words.difference_numbers(wall) if column.number is None else words.column_numbers(column)
-            item = None if column.number is None else by_number.get(column.number)
-            lane.head.show_column(column, item, said)
+            if column.number is None:
+                lane.head.show_column(column, None, words.difference_numbers(wall))
+            else:
+                said = words.column_numbers(column, known.get(column.number))
+                lane.head.show_column(column, by_number.get(column.number), said)
             lane.canvas.setAccessibleName(f"{column.letter} {column.title}".strip())
         self._forget_sight(wall)
         self.place()

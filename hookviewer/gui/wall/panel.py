@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFrame, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
 
+from hookviewer.arrays import Statistics
 from hookviewer.gui import columns, depth, parts
 from hookviewer.gui.columns import WallState
 from hookviewer.gui.guard import guarded
@@ -78,7 +79,12 @@ class WallPanel(QFrame):
         self.head.show_state(wall)
         self.controls.show_state(wall, len(session.ticked_inputs))
         self.lanes.show_state(
-            self._wall, session.inputs, session.selection, names=tuple(names), sort=session.look.sort
+            self._wall,
+            session.inputs,
+            session.selection,
+            known=self._known(wall),
+            names=tuple(names),
+            sort=session.look.sort,
         )
         self.foot.say(words.foot(wall, session.look.sort, self._target_words(wall)) or self._empty_words())
 
@@ -273,6 +279,20 @@ class WallPanel(QFrame):
         if order:
             return order
         return [node.path for node in session.tree.walk()] if session.tree is not None else []
+
+    def _known(self, wall: WallState) -> dict[int, Statistics]:
+        """Return the statistics that the runs have made of what is shown."""
+        found = {}
+        for column in wall.filled:
+            run = self._session.runs.get(column.number) if column.number is not None else None
+            known = (
+                run.summaries.get(column.record.key)
+                if run is not None and column.record is not None
+                else None
+            )
+            if known is not None and column.number is not None:
+                found[column.number] = known
+        return found
 
     def _target_words(self, wall: WallState) -> str:
         if wall.shown is Shown.OUTPUT or not wall.filled:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hookviewer import arrays, render
+from hookviewer.gui.remembered import remembered
 from hookviewer.gui.wall import geometry
 from hookviewer.gui.wall.shrink import shrunk
 
@@ -43,7 +44,7 @@ class Spread:
         return flat
 
 
-@functools.lru_cache(maxsize=32)
+@remembered()
 def spread(maps: arrays.Maps) -> Spread:
     """Return the spread of each channel of maps [C, H, W]; NaN where a channel has NaN."""
     rows = maps.values.reshape(len(maps.values), -1)
@@ -89,8 +90,9 @@ class Picture:
         return self.maps.values.shape[1], self.maps.values.shape[2]
 
 
-@functools.lru_cache(maxsize=8)
-def _small(maps: arrays.Maps, height: int, width: int) -> Array:
+@remembered(2)
+def small(maps: arrays.Maps, height: int, width: int) -> Array:
+    """Return all maps made smaller, float32 [C, height, width]."""
     return shrunk(maps.values, height, width)
 
 
@@ -198,7 +200,7 @@ def _cells(sheet: _Sheet) -> Array:
     if (height, width) == picture.cells:
         return _taken(picture.maps.values, channels)
     if len(picture.maps.values) * height * width <= MOST_KEPT:
-        return _taken(_small(picture.maps, height, width), channels)
+        return _taken(small(picture.maps, height, width), channels)
     return shrunk(_taken(picture.maps.values, channels), height, width)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from hookviewer import arrays
 from hookviewer.gui.columns import Column, WallState
 from hookviewer.gui.numbers import number
+from hookviewer.gui.remembered import remembered
 from hookviewer.gui.state import Shown
 from hookviewer.gui.wall import tiles
 
@@ -60,13 +59,13 @@ def written(value: object) -> str:
     return number(plain) if isinstance(plain, float) else str(plain)
 
 
-@functools.lru_cache(maxsize=64)
+@remembered()
 def statistics(maps: arrays.Maps) -> arrays.Statistics:
     """Return the statistics of all values of maps."""
     return arrays.statistics(maps.values)
 
 
-@functools.lru_cache(maxsize=16)
+@remembered()
 def likeness(first: arrays.Maps, second: arrays.Maps) -> tuple[float, float]:
     """Return the cosine of two layers and the L2 norm of their difference relative to the first one's."""
     one, other = (maps.values.astype(np.float64).reshape(-1) for maps in (first, second))
@@ -77,11 +76,14 @@ def likeness(first: arrays.Maps, second: arrays.Maps) -> tuple[float, float]:
     return cosine, relative
 
 
-def column_numbers(column: Column) -> tuple[str, ...]:
-    """Return mean, std and share of zeros, from the longest version to the shortest."""
+def column_numbers(column: Column, known: arrays.Statistics | None = None) -> tuple[str, ...]:
+    """Return mean, std and share of zeros, from the longest version to the shortest.
+
+    `known` are the statistics of the record where the run has made them already.
+    """
     if column.maps is None or not column.maps.values.size:
         return ()
-    found = statistics(column.maps)
+    found = known if known is not None and column.maps.samples == 1 else statistics(column.maps)
     mean, std = f"mean {number(found.mean)}", f"std {number(found.std)}"
     zeros = f"zeros {100 * found.zeros / max(found.count, 1):.1f} %"
     return (f"{mean}   {std}   {zeros}", f"{mean}   {std}", mean, "")
