@@ -214,6 +214,18 @@ def test_when_a_model_raises_what_was_recorded_until_then_is_written(
     assert any("first" in file.name for file in (tmp_path / "out").glob("*.npz"))
 
 
+def test_when_a_model_raises_before_anything_was_recorded_its_error_is_told(
+    capsys: Captured, tmp_path: Path
+) -> None:
+    place = str(tmp_path / "out")
+    error = fails(
+        capsys, "capture", "demo:simple_cnn", "--input", "ones:1x1x8x8", "--layers", "relu", "--out", place
+    )
+    assert "conv1 raised RuntimeError" in error
+    assert "channels" in error
+    assert not Path(place).exists()
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

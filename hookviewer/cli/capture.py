@@ -34,6 +34,8 @@ def write_capture(chosen: argparse.Namespace) -> int:
     inputs = [open_input(spec, model) for spec in chosen.inputs]
     place = _checked_place(Path(chosen.out), len(inputs))
     recordings, failure = _run(chosen, model, plan, inputs)
+    if failure is not None and not any(recordings):
+        raise failure
     if place.suffix.lower() in recording_formats():
         written: Any = _save(recordings, place, force=chosen.force)
     else:
