@@ -1,0 +1,132 @@
+"""Make the pictures of the documentation: the real window, real runs, real photographs.
+
+    python docs/make_pictures.py [NAME …] [--out docs/pictures]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import torch
+from PySide6.QtCore import QCoreApplication, QSettings
+from PySide6.QtGui import QImage
+
+import hookviewer as hv
+from hookviewer.resources import resource
+from hookviewer.gui.state import Shown
+from hookviewer.gui.theme import set_theme
+
+OWN_NET = '''
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.conv = nn.Conv2d(channels, channels, 3, padding=1)
+        self.act = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        return x + self.act(self.conv(x))
+
+
+class Net(nn.Module):
+    def __init__(self, features=32, classes=10):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 32, 7, stride=2, padding=3)
+        self.blocks = nn.Sequential(Block(32), Block(32), Block(32))
+        self.spare = nn.Linear(3, 3)
+        self.pool = nn.AdaptiveAvgPool2d(1)
+        self.head = nn.Linear(features, classes)
+
+    def forward(self, x):
+        return self.head(self.pool(self.blocks(self.stem(x))).flatten(1))
+'''
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SCENES)}")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "pictures")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, tempfile.mkdtemp())
+    for name in options.names or SCENES:
+        window = SCENES[name]()
+        settle(window)
+        options.out.mkdir(parents=True, exist_ok=True)
+        picture = window.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
+        picture.save(str(options.out / f"{name}.png"))
+        window.keeps_layout = False
+        window.close()
+        print(name)
+
+
+def settle(window) -> None:
+    """Wait until nothing is opening, running or waiting to be painted."""
+    quiet = 0
+    while quiet < 12:
+        QCoreApplication.processEvents()
+        time.sleep(0.03)
+        busy = window.session.runner.busy or window.session.running
+        quiet = 0 if busy else quiet + 1
+
+
+def opened(model: str, inputs: list, theme: str = "dark", size: tuple[int, int] = (1920, 1200)):
+    """Return a window that has opened a model and run it on its inputs."""
+    window = hv.view(hv.open_model(model), inputs, block=False)
+    set_theme(theme)
+    window.resize(*size)
+    window.docks.lay_out(*size)
+    settle(window)
+    return window
+
+
+def demo(theme: str = "dark", inputs: tuple[str, ...] = ("chelsea",), size=(1920, 1200), **select):
+    window = opened("demo:mobilenet_v2", [f"demo:{name}" for name in inputs], theme, size)
+    window.session.select(**select)
+    settle(window)
+    return window
+
+
+def difference():
+    window = demo(inputs=("chelsea", "coffee"), path="features.2", channel=5, cell=(30, 40))
+    window.session.set_look(difference=True, sort="difference")
+    return window
+
+
+def own_net(broken: bool):
+    folder = Path(tempfile.mkdtemp())
+    (folder / "net.py").write_text(OWN_NET)
+    torch.manual_seed(1)
+    arguments = "?features=64" if broken else ""
+    photograph = str(resource("demo/images/astronaut.jpg"))
+    return opened(f"{folder / 'net.py'}:Net{arguments}", [photograph], "light", (1280, 800))
+
+
+SCENES: dict[str, Callable] = {
+    "demo-dark": lambda: demo(cell=(66, 92)),
+    "demo-light": lambda: demo("light", cell=(66, 92)),
+    "two-inputs": difference,
+    "gradient": lambda: demo(shown=Shown.GRADIENT, channel=64, cell=(128, 139)),
+    "grad-cam": lambda: demo(inputs=("chelsea", "coffee"), shown=Shown.GRAD_CAM, path="features.18"),
+    "small": lambda: demo(size=(1280, 800), cell=(66, 92)),
+    "vector": lambda: demo("light", ("chelsea", "coffee"), (1440, 900), path="classifier.1"),
+    "overwritten": lambda: demo("light", size=(1440, 900), path="features.0.0", channel=8),
+    "failed-forward": lambda: own_net(broken=True),
+    "own-net": lambda: own_net(broken=False),
+    "digits": lambda: opened("demo:digits", ["demo:digit"], "light", (1440, 900)),
+    "faces": lambda: opened("demo:pnet", ["demo:astronaut"], "dark", (1440, 900)),
+}
+
+
+if __name__ == "__main__":
+    main()
