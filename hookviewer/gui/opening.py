@@ -17,6 +17,7 @@ from hookviewer.gui.first import DEMO, start_of
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Message, Selection
 from hookviewer.inputs import guess
+from hookviewer.leaves import input_leaves
 from hookviewer.plan import HookPlan
 from hookviewer.sources import candidates
 
@@ -181,8 +182,9 @@ class Opening(QObject):
             given = guess(self._session.model) if self._session.model is not None else None
         except HookViewerError as error:
             given, reason = None, str(error)
-        if given is not None:
-            shape = "x".join(str(size) for size in given.args[0].shape)
+        found = input_leaves(given.args, given.kwargs) if given is not None else []
+        if given is not None and found:
+            shape = "x".join(str(size) for size in found[0][1].shape)
             reason = " ".join(given.notes)
         dialog = ShapeDialog(kind, shape, reason, self._window)
         dialog.chosen.connect(lambda spec: self._session.open_inputs([spec]))
