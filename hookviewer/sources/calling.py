@@ -7,9 +7,9 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.error import URLError
 
 import torch
@@ -20,23 +20,40 @@ from hookviewer.sources.nearby import nearby
 from hookviewer.sources.source import spelled
 
 
-def called(name: str, target: Any, arguments: Mapping[str, Any], file: Path | None = None) -> nn.Module:
-    """Return the module that `target(**arguments)` makes, or `target` itself where it is one already."""
+class Built(NamedTuple):
+    """What the user's code returned: a model and, from a recipe, inputs for it."""
+
+    model: nn.Module
+    inputs: tuple[Any, ...] = ()
+
+
+def called(name: str, target: Any, arguments: Mapping[str, Any], file: Path | None = None) -> Built:
+    """Return what `target(**arguments)` makes, or `target` itself where it is a module already."""
     if isinstance(target, nn.Module) and not arguments:
-        return checked(name, target)
+        return Built(checked(name, target))
     if not callable(target) or isinstance(target, nn.Module):
         kind = type(target).__name__
         raise HookViewerError(f"{name} is a {kind}: name a class or a function that builds a model.")
     _check_arguments(name, target, arguments)
     with one_sentence(f"{name}({spelled(arguments)})", file):
         made = target(**arguments)
-    return checked(name, made)
+    return _recipe(name, made)
+
+
+def _recipe(name: str, made: Any) -> Built:
+    """Take apart what a recipe returns: a model, or `(model, inputs)`; a list is several inputs."""
+    if isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], nn.Module):
+        inputs = tuple(made[1]) if isinstance(made[1], list) else (made[1],)
+        return Built(checked(name, made[0]), inputs)
+    return Built(checked(name, made))
 
 
 def checked(name: str, made: Any) -> nn.Module:
     """Return `made` if it is a module that hooks can be put on."""
     if isinstance(made, torch.jit.ScriptModule):
-        raise HookViewerError(f"{name} is TorchScript, which cannot carry hooks: give its Python class.")
+        raise HookViewerError(
+            f"{name} is TorchScript, which cannot carry hooks: open the Python class it was made from."
+        )
     if not isinstance(made, nn.Module):
         raise HookViewerError(
             f"{name} gave a {type(made).__name__}, not an nn.Module: name what builds the model."
@@ -78,6 +95,8 @@ def one_sentence(what: str, file: Path | None = None) -> Iterator[None]:
         yield
     except HookViewerError:
         raise
+    except ModuleNotFoundError as error:
+        raise HookViewerError(f"{what} failed{_place(error, file)}: {lacking(error)}") from error
     except URLError as error:
         raise HookViewerError(
             f"{what} tried to download something and could not ({error.reason}): "
@@ -85,6 +104,15 @@ def one_sentence(what: str, file: Path | None = None) -> Iterator[None]:
         ) from error
     except (Exception, SystemExit) as error:
         raise HookViewerError(f"{what} failed{_place(error, file)}: {told(error)}") from error
+
+
+def lacking(error: ModuleNotFoundError) -> str:
+    """Return the sentence that says where a module is missing, and how to start where it is not."""
+    return (
+        f"there is no module {error.name or 'of that name'!r} in the environment that hookviewer runs in "
+        f"({sys.prefix}): install it there, or start hookviewer in the model's own environment with "
+        "python packaging/hv.py run --python PATH-OF-ITS-PYTHON."
+    )
 
 
 def told(error: BaseException) -> str:
@@ -105,12 +133,11 @@ def _place(error: BaseException, file: Path | None) -> str:
 
 
 @contextlib.contextmanager
-def on_path(folder: Path, *, first: bool = True) -> Iterator[None]:
-    """Put a folder on `sys.path` while a file is imported and its model built."""
-    entry = os.fspath(folder)
-    sys.path.insert(0 if first else len(sys.path), entry)
+def on_paths(first: Iterable[Path] = (), last: Iterable[Path] = ()) -> Iterator[None]:
+    """Put folders before and behind `sys.path` while a file is imported and its model built."""
+    before = list(sys.path)
+    sys.path[:] = [*map(os.fspath, first), *before, *map(os.fspath, last)]
     try:
         yield
     finally:
-        with contextlib.suppress(ValueError):
-            sys.path.remove(entry)
+        sys.path[:] = before

@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+MODULES = frozenset(("Module", "Sequential", "LightningModule", "ModuleList", "PreTrainedModel"))
+"""Last names of classes that are modules wherever they come from."""
+
 _BUILDERS = ("build", "create", "make", "get", "load", "model", "net")
 
 
@@ -27,12 +30,7 @@ def candidates(source: str) -> tuple[str, ...]:
 
 def _looks_like_module(base: ast.expr, known: list[str]) -> bool:
     name = ast.unparse(base)
-    return name in known or name.rpartition(".")[2] in (
-        "Module",
-        "Sequential",
-        "LightningModule",
-        "ModuleList",
-    )
+    return name in known or name.rpartition(".")[2] in MODULES
 
 
 def sentence(path: Path) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
 from torch import nn
 
@@ -31,11 +34,23 @@ class Preprocess:
 
 
 @dataclasses.dataclass(frozen=True)
+class Weights:
+    """The file whose weights a model has, and what was allowed not to fit (words of `match.ALLOWED`)."""
+
+    file: str
+    allow: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class ModelCard:
     """What is known of a model: `spec` opens it again, `sha256` is that of its weights (or of its code) file.
 
-    `input_shape` is the shape of its one input where that is fixed, `example` the spec of an input to show it
-    with. Empty values mean "not known"; `notes` are sentences for the person who looks at the model.
+    `input_shapes` are the shapes of its positional inputs where they are known, `input_shape` that of the
+    only one. A network whose `preprocess.batch` is false takes a list of pictures [3, H, W], and its shape is
+    that of a batch of one. `example` is the spec of an input to show it with. Empty values mean "not known";
+    `notes` are sentences for the person who looks at the model. `options` and `weights` are what it was
+    opened with besides the spec; `files` are those it came from, to watch for changes. `inputs` are those
+    that a recipe returned with the model.
     """
 
     spec: str = ""
@@ -46,6 +61,11 @@ class ModelCard:
     notes: tuple[str, ...] = ()
     input_shape: tuple[int, ...] | None = None
     example: str = ""
+    input_shapes: tuple[tuple[int, ...], ...] = ()
+    options: Mapping[str, Any] = dataclasses.field(default_factory=lambda: MappingProxyType({}), repr=False)
+    weights: Weights | None = None
+    files: tuple[str, ...] = ()
+    inputs: tuple[Any, ...] = dataclasses.field(default=(), repr=False, compare=False)
 
 
 _CARDS: weakref.WeakKeyDictionary[nn.Module, ModelCard] = weakref.WeakKeyDictionary()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import pkgutil
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +15,7 @@ from typing import Any
 from torch import nn
 
 from hookviewer.errors import HookViewerError
-from hookviewer.sources import calling, torchvision_models
+from hookviewer.sources import calling, importing, torchvision_models
 from hookviewer.sources.cards import ModelCard
 from hookviewer.sources.nearby import close, nearby
 from hookviewer.sources.source import Opened, Source, split_arguments
@@ -33,16 +35,30 @@ class FactorySource(Source):
         place, arguments = split_arguments(spec)
         arguments |= options
         module_name, _, name = place.partition(":")
-        with calling.on_path(Path.cwd(), first=False):
-            target = member(imported(module_name), name, place)
+        with calling.on_paths(last=(Path.cwd(),)):
+            target = _target(imported(module_name), name, place)
             torchvision_models.check_weights(place, target, arguments)
-            model = calling.called(place, target, arguments)
-        known = torchvision_models.known(target, arguments)
-        return Opened(model, known or ModelCard(name=name.rpartition(".")[2], spec=spec))
+            built = calling.called(place, target, torchvision_models.without_downloads(target, arguments))
+        known = torchvision_models.known(target, arguments, built.model)
+        card = known or ModelCard(name=name.rpartition(".")[2], files=_own_files(module_name))
+        return Opened(built.model, dataclasses.replace(card, inputs=built.inputs))
+
+
+def _target(module: ModuleType, name: str, place: str) -> Any:
+    builder = torchvision_models.builder(name) if module.__name__ == "torchvision.models" else None
+    return builder or member(module, name, place)
+
+
+def _own_files(module_name: str) -> tuple[str, ...]:
+    """Return the file of the module where it is the person's own, to watch for changes."""
+    module = sys.modules.get(module_name)
+    file = getattr(module, "__file__", None)
+    return (str(file),) if file and importing.PACKAGE in vars(module) else ()
 
 
 def imported(name: str) -> ModuleType:
     """Import the module of that name; a missing one is an error that names what is near."""
+    before = set(sys.modules)
     try:
         with calling.one_sentence(f"Importing {name}"):
             return importlib.import_module(name)
@@ -54,16 +70,20 @@ def imported(name: str) -> ModuleType:
         )
         if missing is None or not f"{name}.".startswith(f"{missing}."):
             raise
-        raise HookViewerError(f"There is no module {missing!r}: {_near_module(missing)}.") from None
+        raise HookViewerError(_missing(missing, error)) from None
+    finally:
+        importing.mark_package(set(sys.modules) - before)
 
 
-def _near_module(missing: str) -> str:
+def _missing(missing: str, error: HookViewerError) -> str:
     parent, _, last = missing.rpartition(".")
-    if not parent:
-        near = close(last, [entry.name for entry in pkgutil.iter_modules()])
-        return f"did you mean {near}" if near else "install it into this environment"
-    package = importlib.import_module(parent)
-    return nearby(last, [entry.name for entry in pkgutil.iter_modules(getattr(package, "__path__", []))])
+    package = importlib.import_module(parent) if parent else None
+    there = [entry.name for entry in pkgutil.iter_modules(getattr(package, "__path__", None) or None)]
+    near = nearby(last, there) if parent else close(last, there) and f"did you mean {close(last, there)}"
+    if near:
+        return f"There is no module {missing!r}: {near}."
+    assert isinstance(error.__cause__, ModuleNotFoundError)
+    return f"{missing!r} cannot be imported: {calling.lacking(error.__cause__)}"
 
 
 def member(module: ModuleType, name: str, place: str) -> Any:

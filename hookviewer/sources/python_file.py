@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import inspect
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -15,19 +12,21 @@ from typing import Any
 from torch import nn
 
 from hookviewer.errors import HookViewerError
-from hookviewer.sources import calling, candidates
+from hookviewer.sources import calling, candidates, importing
 from hookviewer.sources.cards import ModelCard
 from hookviewer.sources.factory import member
 from hookviewer.sources.files import existing
 from hookviewer.sources.source import Opened, Source, split_arguments
-from hookviewer.sources.trained import sha256
+from hookviewer.sources.torch_file import sha256
 
 _PLACE = re.compile(r"(?P<file>.+?\.py)(:(?P<name>[A-Za-z_][\w.]*))?", re.DOTALL)
-_MARK = "__hookviewer_folder__"
 
 
 class PythonFileSource(Source):
-    """`file.py:callable?name=value`, or `file.py` where only one model can be meant."""
+    """`file.py:callable?name=value`, or `file.py` where only one model can be meant.
+
+    The callable is a class, a function that builds a model, or a recipe: one that returns `(model, inputs)`.
+    """
 
     rank = 30
 
@@ -38,42 +37,22 @@ class PythonFileSource(Source):
         place, arguments = split_arguments(spec)
         match = _PLACE.fullmatch(place)
         assert match is not None
-        path = existing(match["file"]).resolve()
-        with calling.on_path(path.parent):
-            module = imported(path)
-            name, target = _chosen(module, path, match["name"])
-            model = calling.called(f"{path.name}:{name}", target, arguments | dict(options), path)
-        return Opened(model, ModelCard(name=f"{path.stem}:{name}", spec=spec, sha256=sha256(path)))
+        return opened(existing(match["file"]).resolve(), match["name"], {**arguments, **options})
 
 
-def imported(path: Path) -> ModuleType:
-    """Run a Python file as a module of its own name, anew each time.
-
-    The modules beside it that it imports are forgotten again before the next file is opened, so that an
-    edited one is read again and two folders may each have a `layers.py`.
-    """
-    for name in [name for name, module in sys.modules.items() if _MARK in getattr(module, "__dict__", {})]:
-        del sys.modules[name]
-    name = f"hookviewer_opened_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    before = set(sys.modules)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        with calling.one_sentence(f"Running {path.name}", path):
-            spec.loader.exec_module(module)
-    finally:
-        _mark_neighbours(path.parent, before | {name})
-    return module
-
-
-def _mark_neighbours(folder: Path, before: set[str]) -> None:
-    for name in set(sys.modules) - before:
-        file = getattr(sys.modules[name], "__file__", None)
-        if file and Path(file).resolve().is_relative_to(folder) and "site-packages" not in Path(file).parts:
-            setattr(sys.modules[name], _MARK, str(folder))
+def opened(path: Path, name: str | None, arguments: Mapping[str, Any]) -> Opened:
+    """Build the model that `name` makes in a Python file; without a name, the only one there can be."""
+    module = importing.imported(path)
+    name, target = _chosen(module, path, name)
+    with calling.on_paths(first=(path.parent,), last=importing.project_folders(path)):
+        built = calling.called(f"{path.name}:{name}", target, arguments, path)
+    card = ModelCard(
+        name=f"{path.stem}:{name}",
+        sha256=sha256(path),
+        files=importing.files_of(module),
+        inputs=built.inputs,
+    )
+    return Opened(built.model, card)
 
 
 def _chosen(module: ModuleType, path: Path, name: str | None) -> tuple[str, Any]:

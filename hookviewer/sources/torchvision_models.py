@@ -2,15 +2,68 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
+from torch import nn
+
 from hookviewer.errors import HookViewerError
+from hookviewer.sources import torchvision_shapes
 from hookviewer.sources.cards import ModelCard, Preprocess
 from hookviewer.sources.nearby import nearby
 
+PLACES = ("quantization", "detection", "segmentation", "video", "optical_flow")
+"""Modules inside torchvision.models that have builders of their own."""
 
-def known(builder: Any, arguments: Mapping[str, Any]) -> ModelCard | None:
+
+def names() -> tuple[str, ...]:
+    """Return the spec of every network that torchvision builds, classifiers first."""
+    from torchvision import models
+
+    found = [spec_of(name) for name in models.list_models()]
+    return tuple(sorted(found, key=lambda spec: (spec.partition(":")[0].count("."), spec)))
+
+
+def spec_of(name: str) -> str:
+    """Return the spec that opens the network registered as `name`: `torchvision.models.video:r3d_18`."""
+    from torchvision import models
+
+    builder = models.get_model_builder(name)
+    place = builder.__module__.removeprefix("torchvision.models.").partition(".")[0]
+    inside = f".{place}" if place in PLACES else ""
+    return f"torchvision.models{inside}:{builder.__name__}"
+
+
+def builder(name: str) -> Any:
+    """Return the function registered under a name, wherever in torchvision it is; `None` for other names."""
+    from torchvision import models
+
+    return models.get_model_builder(name) if name in models.list_models() else None
+
+
+def is_builder(target: Any) -> bool:
+    """Whether `target` is one of torchvision's functions that build a network."""
+    module = str(getattr(target, "__module__", ""))
+    return module.startswith("torchvision.models") and inspect.isfunction(target)
+
+
+def without_downloads(builder: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a builder such that nothing is fetched unless the person asked for it.
+
+    Detectors and segmentation networks would download a trained backbone even where no weights are asked for.
+    """
+    chosen = dict(arguments)
+    if not is_builder(builder):
+        return chosen
+    if "weights_backbone" in inspect.signature(builder).parameters and not arguments.get("weights"):
+        chosen.setdefault("weights_backbone", None)
+    if builder.__name__ in ("googlenet", "inception_v3") and not arguments.get("weights"):
+        chosen.setdefault("init_weights", True)  # as without it, but without a warning
+    return chosen
+
+
+def known(builder: Any, arguments: Mapping[str, Any], model: nn.Module) -> ModelCard | None:
     """Return the card of a model that torchvision builds, `None` for any other builder.
 
     Without weights, the sizes and numbers of the usual weights are a guess.
@@ -22,10 +75,21 @@ def known(builder: Any, arguments: Mapping[str, Any]) -> ModelCard | None:
     if weights is None:
         return ModelCard(name=name)
     notes = () if trained else ("Its weights are random: this network was not trained.",)
-    names = tuple(weights.meta.get("categories", ())) if trained else ()
+    class_names = tuple(weights.meta.get("categories", ())) if trained else ()
     preprocess = _preprocess(weights.transforms(), guessed=not trained)
-    example = "demo:chelsea" if preprocess is not None else ""
-    return ModelCard(name=name, preprocess=preprocess, class_names=names, notes=notes, example=example)
+    if preprocess is not None and not trained:
+        preprocess = torchvision_shapes.fixed(preprocess, model)
+    shapes = torchvision_shapes.inputs(model, weights, preprocess)
+    still = len(shapes) == 1 and len(shapes[0]) == 4
+    return ModelCard(
+        name=name,
+        preprocess=preprocess,
+        class_names=class_names,
+        notes=notes,
+        input_shape=shapes[0] if len(shapes) == 1 else None,
+        input_shapes=shapes,
+        example="demo:chelsea" if preprocess is not None and still else "",
+    )
 
 
 def check_weights(place: str, builder: Any, arguments: Mapping[str, Any]) -> None:
@@ -33,9 +97,9 @@ def check_weights(place: str, builder: Any, arguments: Mapping[str, Any]) -> Non
     asked, family = arguments.get("weights"), _family(builder)
     if family is None or not isinstance(asked, str):
         return
-    names = [*family.__members__, "none"]
-    if asked.rpartition(".")[2] not in names:
-        raise HookViewerError(f"{place} has no weights {asked!r}: {nearby(asked, names)}.")
+    choices = [*family.__members__, "none"]
+    if asked.rpartition(".")[2] not in choices:
+        raise HookViewerError(f"{place} has no weights {asked!r}: {nearby(asked, choices)}.")
 
 
 def _family(builder: Any) -> Any:
@@ -63,14 +127,16 @@ def _weights(builder: Any, arguments: Mapping[str, Any]) -> tuple[Any, bool]:
 
 def _preprocess(transforms: Any, *, guessed: bool) -> Preprocess | None:
     match type(transforms).__name__:
-        case "ImageClassification":
-            side, short = transforms.crop_size[0], transforms.resize_size[0]
+        case "ImageClassification" | "VideoClassification":
+            side, short = transforms.crop_size[0], min(transforms.resize_size)
             return Preprocess(side, side, short_side=short, **_numbers(transforms), guessed=guessed)
         case "SemanticSegmentation":
             short = transforms.resize_size[0]
             return Preprocess(short_side=short, **_numbers(transforms), guessed=guessed)
         case "ObjectDetection":
             return Preprocess(batch=False)
+        case "OpticalFlow":  # from 0…1 to −1…1
+            return Preprocess(mean=(0.5,) * 3, std=(0.5,) * 3, multiple=8)
     return None
 
 

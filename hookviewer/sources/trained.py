@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
-
 import torch
 from torch import nn
 
 from hookviewer.resources import resource
 from hookviewer.sources.cards import ModelCard, Preprocess
 from hookviewer.sources.source import Opened
+from hookviewer.sources.torch_file import sha256
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -104,9 +102,3 @@ def _opened(
         example=example,
     )
     return Opened(model, card)
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,114 +1,96 @@
-"""Loading a file of weights into a model, strictly and without running code from the file."""
+"""Loading a file of weights into a model: strictly, or as far as the person allowed."""
 
 from __future__ import annotations
 
-import pickle
-import re
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
 from hookviewer.errors import HookViewerError
 from hookviewer.modules import unwrapped
-from hookviewer.sources import files
+from hookviewer.sources import states
 from hookviewer.sources.calling import told
+from hookviewer.sources.decisions import WeightsMismatch
+from hookviewer.sources.match import ALLOWED, Match, match
+from hookviewer.sources.nearby import nearby
+from hookviewer.sources.wording import counted, shown, some
 
-PREFIXES = ("module.", "_orig_mod.")
-"""What DataParallel and torch.compile put before every name."""
-
-INSIDE = ("state_dict", "model_state_dict", "model", "net", "weights")
-"""Where training scripts keep the state dict in a larger checkpoint."""
+__all__ = ["ALLOWED", "LoadedWeights", "Match", "load_weights", "match"]
 
 
-def load_weights(model: nn.Module, file: str | Path) -> Path:
-    """Load a .safetensors file, or a .pt file with a state dict, into `model`; return the path.
+class LoadedWeights(NamedTuple):
+    """Where weights came from, the hash of the file, and sentences on what was loaded."""
 
-    Raises `HookViewerError` when the file is no such file, or when its names or shapes are not the model's.
+    path: Path
+    sha256: str
+    notes: tuple[str, ...]
+
+
+def load_weights(
+    model: nn.Module, file: str | Path, *, allow: Collection[str] = (), trust: bool = False
+) -> LoadedWeights:
+    """Load a file of weights into `model`.
+
+    `allow` names what may differ: words of `ALLOWED`. Everything else raises `WeightsMismatch`, and then
+    nothing was loaded. Raises `HookViewerError` when the file is no file of weights.
     """
-    path = files.existing(file)
-    state = _stripped(_read(path))
-    inner = unwrapped(model)[0]
-    _check(state, inner.state_dict(), path)
-    inner.load_state_dict(state)
-    return path
+    for word in allow:
+        if word not in ALLOWED:
+            raise HookViewerError(f"{word!r} cannot be allowed: {nearby(word, ALLOWED)}.")
+    state = states.read(file, trust=trust)
+    found = match(model, state.values)
+    if found.trouble(allow) or not found.fitting:
+        raise WeightsMismatch(_mismatch(state.path, found), path=state.path, match=found)
+    _load(unwrapped(model)[0], state, found)
+    return LoadedWeights(state.path, state.sha256, _notes(state, found))
 
 
-def _read(path: Path) -> dict[str, torch.Tensor]:
-    if files.weights_kind(path) == "safetensors":
-        return _read_safetensors(path)
-    loaded = _read_torch(path)
-    for name in INSIDE:
-        if isinstance(loaded, Mapping) and isinstance(loaded.get(name), Mapping):
-            loaded = loaded[name]
-            break
-    if not isinstance(loaded, Mapping) or not all(
-        isinstance(value, torch.Tensor) for value in loaded.values()
-    ):
-        raise HookViewerError(f"{path} holds no state dict: save one with torch.save(model.state_dict(), …).")
-    return dict(loaded)
+def _mismatch(path: Path, found: Match) -> str:
+    start = f"{shown(path, 300)} does not fit this model: {found.described()}. "
+    if not found.fitting:
+        return f"{start}Nothing in it fits: name the network it was saved from."
+    allow = ",".join(found.trouble())
+    return f"{start}Name the network it was saved from, or load the rest with --allow {allow}."
 
 
-def _read_safetensors(path: Path) -> dict[str, torch.Tensor]:
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
+def _load(inner: nn.Module, state: states.State, found: Match) -> None:
+    fitting = set(found.fitting)
+    names = {old: found.renamed.get(old, old) for old in state.values}
+    chosen = OrderedDict((names[old], one) for old, one in state.values.items() if names[old] in fitting)
+    if not found.renamed and hasattr(state.values, "_metadata"):
+        chosen._metadata = state.values._metadata  # type: ignore[attr-defined]
     try:
-        return load_file(path)
-    except SafetensorError as error:
-        raise HookViewerError(f"{path} is a damaged safetensors file ({error}): download it again.") from None
-
-
-def _read_torch(path: Path) -> Any:
-    version = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
-    if version < (2, 10):
+        left = inner.load_state_dict(chosen, strict=False).missing_keys
+    except (RuntimeError, TypeError, AttributeError, ValueError) as error:
         raise HookViewerError(
-            f"torch {torch.__version__} can be made to run code by a .pt file (CVE-2026-24747): "
-            "update to torch 2.10, or give a .safetensors file."
+            f"{shown(state.path, 300)} cannot be loaded: {shown(told(error), 300)}"
+        ) from error
+    expected = {*found.missing, *(entry.name for entry in found.mismatched)}
+    assert {name for name in left if not name.endswith("num_batches_tracked")} <= expected
+
+
+def _notes(state: states.State, found: Match) -> tuple[str, ...]:
+    place = f" ({shown(state.key)} in it)" if state.key else ""
+    notes = [f"Its weights come from {shown(state.path, 300)}{place}."]
+    if state.others:
+        notes.append(f"That file also holds {some(state.others)}: choose with ?key=NAME.")
+    if not found.exact:
+        kept = len(found.missing) + len(found.mismatched)
+        notes.append(
+            f"Warning: {counted(len(found.fitting), 'tensor')} were loaded, {kept} of the model's kept "
+            f"their initial values, because {found.described()}."
         )
-    try:
-        return torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError:
-        raise HookViewerError(
-            f"{path} holds Python objects, not only tensors, and loading it could run code from it: "
-            "save the state dict alone, with torch.save(model.state_dict(), …) or as .safetensors."
-        ) from None
-    except Exception as error:  # what a damaged file makes of torch.load is nowhere stated
-        raise HookViewerError(f"{path} is damaged or cut off ({told(error)}): save it again.") from error
+    return (*notes, *_casts(state.values))
 
 
-def _stripped(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return the state without the prefixes that wrappers put before every name."""
-    for prefix in PREFIXES:
-        if state and all(name.startswith(prefix) for name in state):
-            return _stripped({name.removeprefix(prefix): value for name, value in state.items()})
-    return state
-
-
-def _check(state: Mapping[str, torch.Tensor], own: Mapping[str, torch.Tensor], path: Path) -> None:
-    missing = [name for name in own if name not in state]
-    unexpected = [name for name in state if name not in own]
-    shapes = [
-        f"{name} is {_size(state[name])} in the file and {_size(own[name])} in the model"
-        for name in own
-        if name in state and _size(state[name]) != _size(own[name])
-    ]
-    trouble = [f"the file lacks {_some(missing)}"] * bool(missing)
-    trouble += [f"the model has no {_some(unexpected)}"] * bool(unexpected)
-    trouble += [_some(shapes)] * bool(shapes)
-    if trouble:
-        raise HookViewerError(
-            f"{path} does not fit this model: {'; '.join(trouble)}. Name the network it was saved from."
-        )
-
-
-def _size(tensor: torch.Tensor) -> str:
-    if nn.parameter.is_lazy(tensor):
-        return "of a size that the first input decides"
-    return "×".join(str(size) for size in tensor.shape) or "a single number"
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+def _casts(values: Mapping[str, Any]) -> tuple[str, ...]:
+    halves = {
+        str(one.dtype).removeprefix("torch.")
+        for one in values.values()
+        if isinstance(one, torch.Tensor) and one.dtype in (torch.float16, torch.bfloat16)
+    }
+    return (f"They are stored as {some(sorted(halves))}.",) if halves else ()
