@@ -13,6 +13,7 @@ from hookviewer.kinds import Key
 from hookviewer.recording import Record, readable
 
 _PLAIN = (torch.Tensor, nn.Parameter)
+_COMMON = frozenset({torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.bool})
 
 
 class Budget:
@@ -40,6 +41,9 @@ def snapshot(key: Key, tensor: torch.Tensor, budget: Budget) -> Record:
 
 
 def _taken(key: Key, tensor: torch.Tensor, budget: Budget) -> Record:
+    if _is_common(tensor) and budget.take(tensor.nbytes):
+        copy = tensor.detach().clone(memory_format=torch.contiguous_format)
+        return Record(key, tuple(tensor.shape), tensor.dtype, tensor.device, kept=copy)
     why = _unreadable(tensor)
     if why:
         return _without_values(key, tensor, why)
@@ -52,6 +56,17 @@ def _taken(key: Key, tensor: torch.Tensor, budget: Budget) -> Record:
         "per run. Tick fewer modules or raise the budget; shape and statistics are exact."
     )
     return Record(key, shape, tensor.dtype, tensor.device, notes, missing=why, summary=summary(plain))
+
+
+def _is_common(tensor: torch.Tensor) -> bool:
+    """Return whether a plain clone is all that it takes, which is so for nearly every tensor."""
+    return (
+        type(tensor) in _PLAIN
+        and tensor.is_cpu
+        and tensor.dtype in _COMMON
+        and tensor.layout is torch.strided
+        and not (tensor.is_nested or tensor.is_neg() or torch_private.in_functorch(tensor))
+    )
 
 
 def _unreadable(tensor: torch.Tensor) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import nn
+
+_is_functorch_wrapped: Callable[[torch.Tensor], bool] = torch._C._functorch.is_functorch_wrapped_tensor
 
 
 def without_torch_function() -> contextlib.AbstractContextManager[Any]:
@@ -27,7 +29,7 @@ def alias(tensor: torch.Tensor) -> torch.Tensor:
 
 def in_functorch(tensor: torch.Tensor) -> bool:
     """Return whether `tensor` is a wrapper of vmap or grad, which has no concrete values."""
-    return bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
+    return _is_functorch_wrapped(tensor)
 
 
 def version(tensor: torch.Tensor) -> int:

@@ -36,35 +36,56 @@ class Lent:
         return torch_private.version(self.alias) != self.version
 
 
-@dataclasses.dataclass(slots=True, eq=False)
 class Frame:
     """One call of one module while it runs."""
 
-    module: nn.Module
-    path: str
-    number: int
-    order: int
-    handling: BaseException | None
-    """The exception that the model was handling when the call started: it is not this call's failure."""
-    status: str = "running"
-    inputs: Leaves = dataclasses.field(default_factory=list)
-    versions: list[tuple[torch.Tensor, int]] = dataclasses.field(default_factory=list)
-    lent: list[Lent] = dataclasses.field(default_factory=list)
-    loans: list[Loan] = dataclasses.field(default_factory=list)
-    begins: int = 0
-    """How many tensors were recorded before the module itself ran."""
-    repeated: bool = False
-    """Whether this is, or has had, the second run of a checkpointed block."""
-    fingerprint: tuple[object, ...] = ()
-    input_shapes: Shapes = ()
-    input_leaves: tuple[str, ...] = ()
-    output_shapes: Shapes = ()
-    output_leaves: tuple[str, ...] = ()
+    __slots__ = (
+        "begins",
+        "fingerprint",
+        "handling",
+        "input_leaves",
+        "input_shapes",
+        "inputs",
+        "lent",
+        "loans",
+        "module",
+        "number",
+        "order",
+        "output_leaves",
+        "output_shapes",
+        "path",
+        "repeated",
+        "status",
+        "versions",
+    )
+
+    def __init__(self, module: nn.Module, path: str, number: int, order: int) -> None:
+        self.module = module
+        self.path = path
+        self.number = number
+        self.order = order
+        self.handling = sys.exc_info()[1]
+        """The exception that the model is handling already: it is not this call's failure."""
+        self.status = "running"
+        self.begins = 0
+        """How many tensors were recorded before the module itself ran."""
+        self.inputs: Leaves = []
+        self.versions: list[tuple[torch.Tensor, int]] = []
+        self.lent: list[Lent] = []
+        self.loans: list[Loan] = []
+        self.repeated = False
+        """Whether this is, or has had, the second run of a checkpointed block."""
+        self.fingerprint: tuple[object, ...] = ()
+        self.input_shapes: Shapes = ()
+        self.input_leaves: tuple[str, ...] = ()
+        self.output_shapes: Shapes = ()
+        self.output_leaves: tuple[str, ...] = ()
 
     def close(self, status: str) -> None:
         """End the call and let go of the model's tensors."""
         self.status = status
-        take_back(self.loans)
+        if self.loans:
+            take_back(self.loans)
         self.inputs = []
         self.versions = []
         self.lent = []
@@ -94,7 +115,7 @@ class Calls:
     def start(self, module: nn.Module, path: str) -> Frame:
         """Count a new call of `module`."""
         calls = self.by_path.setdefault(path, [])
-        frame = Frame(module, path, len(calls), len(self.frames), sys.exc_info()[1])
+        frame = Frame(module, path, len(calls), len(self.frames))
         calls.append(frame)
         self.frames.append(frame)
         self.stack.append(frame)
@@ -103,12 +124,15 @@ class Calls:
     def repeat(self, module: nn.Module, path: str) -> Frame:
         """Push a call of a checkpointed block's second run, which is not counted."""
         number = 0 if len(self.by_path.get(path, ())) == 1 else -1
-        frame = Frame(module, path, number, -1, sys.exc_info()[1], repeated=True)
+        frame = Frame(module, path, number, -1)
+        frame.repeated = True
         self.stack.append(frame)
         return frame
 
     def end(self, module: nn.Module) -> Frame | None:
         """Pop the running call of `module`, and those inside it that an exception has skipped."""
+        if self.stack and self.stack[-1].module is module:
+            return self.stack.pop()
         if not any(frame.module is module for frame in self.stack):
             return None
         while True:
@@ -124,4 +148,4 @@ class Calls:
 
 def shapes(leaves: Leaves) -> Shapes:
     """Return the shapes of tensors; a nested tensor has none."""
-    return tuple(() if tensor.is_nested else tuple(tensor.shape) for _, tensor in leaves)
+    return tuple([() if tensor.is_nested else tuple(tensor.shape) for _, tensor in leaves])

@@ -12,7 +12,7 @@ from hookviewer import torch_private
 from hookviewer.edits import Edit
 from hookviewer.hooks.calls import Frame, Leaves, Lent, shapes
 from hookviewer.hooks.gradients import Gradients
-from hookviewer.hooks.request import NOTHING, Wanted
+from hookviewer.hooks.request import Wanted
 from hookviewer.hooks.state import State, applying
 from hookviewer.kinds import Key, Kind
 from hookviewer.leaves import input_leaves, lend
@@ -25,15 +25,16 @@ Inputs = tuple[tuple[Any, ...], dict[str, Any]]
 
 def entered(state: State, frame: Frame, wanted: Wanted, inputs: Inputs) -> Inputs | None:
     """Record what goes into a call; return other inputs where edits or gradients need them."""
-    changed = edited_inputs(state, frame, wanted, inputs)
+    changed = None if wanted.simple else edited_inputs(state, frame, wanted, inputs)
     found = input_leaves(*(changed or inputs))
     frame.input_leaves = tuple([leaf for leaf, _ in found])
     frame.input_shapes = shapes(found)
+    frame.begins = state.overwrites.count
+    if wanted.simple:
+        return None
     if Kind.INPUT in wanted.kinds:
         state.record(frame, Kind.INPUT, found)
     frame.begins = state.overwrites.count
-    if wanted is NOTHING:
-        return changed
     frame.inputs = found
     if state.gradients is None:
         return changed

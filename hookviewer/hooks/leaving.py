@@ -9,10 +9,11 @@ import torch
 from hookviewer import torch_private
 from hookviewer.hooks.calls import Frame, Leaves, Lent, shapes
 from hookviewer.hooks.gradients import Geometry, Gradients
-from hookviewer.hooks.request import NOTHING, Wanted
+from hookviewer.hooks.request import Wanted
 from hookviewer.hooks.state import State, applying
 from hookviewer.kinds import Key, Kind
 from hookviewer.leaves import MAXIMUM_LEAVES, leaves, mapped, replaced, take_back
+from hookviewer.targets import unit
 
 IN_PLACE = "The module overwrites its input in place: this is the gradient of the values that went in."
 PASSED_ON = "The module returns its input itself: the gradient counts all uses of this tensor."
@@ -21,11 +22,8 @@ PASSED_ON = "The module returns its input itself: the gradient counts all uses o
 def left(state: State, frame: Frame, wanted: Wanted, output: Any) -> Any:
     """Record what comes out of a call; return another output only where edits or gradients need it."""
     state.overwrites.check(frame.path, frame.begins)
-    take_back(frame.loans)
-    output = _handed_back(state, frame, output)
-    if state.starts_gradients and torch.is_grad_enabled():
-        output = mapped(output, _started)
-    output = edited_output(state, frame, wanted, output)
+    if state.starts_gradients or not wanted.simple:
+        output = _changed_output(state, frame, wanted, output)
     found = leaves(output)
     frame.output_leaves = tuple([leaf for leaf, _ in found])
     frame.output_shapes = shapes(found)
@@ -33,14 +31,21 @@ def left(state: State, frame: Frame, wanted: Wanted, output: Any) -> Any:
         state.journal.note(
             f"Only the first {MAXIMUM_LEAVES} tensors of the output of {frame.path!r} are listed."
         )
-    _take_unit(state, frame, output)
-    if wanted is NOTHING:
-        return output
+    if state.request.unit is not None:
+        _take_unit(state, frame, state.request.unit, output)
     if Kind.OUTPUT in wanted.kinds:
         state.record(frame, Kind.OUTPUT, found)
     if state.gradients is not None and wanted.has(Kind.GRAD_OUTPUT):
         _watch_outputs(state, state.gradients, frame, wanted, found)
     return output
+
+
+def _changed_output(state: State, frame: Frame, wanted: Wanted, output: Any) -> Any:
+    take_back(frame.loans)
+    output = _handed_back(state, frame, output)
+    if state.starts_gradients and torch.is_grad_enabled():
+        output = mapped(output, _started)
+    return edited_output(state, frame, wanted, output)
 
 
 def edited_output(state: State, frame: Frame, wanted: Wanted, output: Any) -> Any:
@@ -87,9 +92,8 @@ def _started(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.detach().requires_grad_().clone()
 
 
-def _take_unit(state: State, frame: Frame, output: Any) -> None:
-    unit = state.request.unit
-    if unit is not None and (unit.path, unit.call) == (frame.path, frame.number):
+def _take_unit(state: State, frame: Frame, unit: unit, output: Any) -> None:
+    if (unit.path, unit.call) == (frame.path, frame.number):
         state.unit_value = unit(output)
 
 

@@ -11,7 +11,7 @@ from hookviewer import torch_private
 from hookviewer.hooks.journal import Journal
 from hookviewer.kinds import Key
 
-WINDOW = 48
+WINDOW = 32
 """How many of the newest tensors are looked at after every module; all of them when the run ends."""
 
 
@@ -20,7 +20,6 @@ class Watched(NamedTuple):
 
     key: Key
     counter: torch.Tensor
-    version: int
     serial: int
 
 
@@ -30,8 +29,10 @@ class Overwrites:
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self.count = 0
-        self.recent: list[Watched] = []
-        self.older: list[Watched] = []
+        self.watched: list[Watched] = []
+        self.recent: list[torch.Tensor] = []
+        """The counters of `watched`, and `versions` what they showed then."""
+        self.versions: list[int] = []
         self.hollow: dict[tuple[torch.dtype, torch.device], torch.Tensor] = {}
 
     def watch(self, key: Key, tensor: torch.Tensor) -> None:
@@ -43,10 +44,9 @@ class Overwrites:
             return
         counter = tensor.detach()
         counter.data = self._hollow(tensor)
-        self.recent.append(Watched(key, counter, tensor._version, self.count))
-        if len(self.recent) > 2 * WINDOW:
-            self.older += self.recent[:WINDOW]
-            del self.recent[:WINDOW]
+        self.watched.append(Watched(key, counter, self.count))
+        self.recent.append(counter)
+        self.versions.append(tensor._version)
 
     def check(self, path: str, begins: int) -> None:
         """Blame the module at `path`, which is running, for every tensor written since the last check.
@@ -54,22 +54,32 @@ class Overwrites:
         A tensor from before it began is one that it was given (so the module overwrote it); a later one was
         made by a module inside it, and overwritten by code in between.
         """
-        hit = [watched for watched in self.recent if watched.counter._version != watched.version]
-        if not hit:
-            return
-        self.recent = [watched for watched in self.recent if watched.counter._version == watched.version]
-        name = path or "the model"
-        for watched in hit:
-            given = watched.serial <= begins
-            self.journal.revise(watched.key, overwritten_by=name if given else f"an operation in {name}")
+        now = [counter._version for counter in self.recent[-WINDOW:]]
+        if now != self.versions[-WINDOW:]:
+            name = path or "the model"
+            for watched in self._written(len(self.recent) - len(now)):
+                given = watched.serial <= begins
+                self.journal.revise(watched.key, overwritten_by=name if given else f"an operation in {name}")
 
     def finish(self) -> None:
         """Look at all tensors once more, when the run has ended."""
-        for watched in (*self.older, *self.recent):
-            if watched.counter._version != watched.version:
-                self.journal.revise(watched.key, overwritten_by="an operation later in the run")
-        self.recent = []
-        self.older = []
+        for watched in self._written(0):
+            self.journal.revise(watched.key, overwritten_by="an operation later in the run")
+        for held in (self.watched, self.recent, self.versions):
+            held.clear()
+
+    def _written(self, start: int) -> list[Watched]:
+        """Return those from `start` on that have been written, and watch them no longer: the first counts."""
+        places = [
+            place
+            for place in range(start, len(self.recent))
+            if self.recent[place]._version != self.versions[place]
+        ]
+        return [self._forget(place) for place in reversed(places)][::-1]
+
+    def _forget(self, place: int) -> Watched:
+        del self.recent[place], self.versions[place]
+        return self.watched.pop(place)
 
     def _hollow(self, tensor: torch.Tensor) -> torch.Tensor:
         kind = (tensor.dtype, tensor.device)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Sequence
 
@@ -26,6 +27,11 @@ class Wanted:
 
     kinds: frozenset[Kind] = frozenset()
     edits: tuple[Edit, ...] = ()
+    simple: bool = dataclasses.field(init=False)
+    """Whether there is nothing to do but to copy outputs: by far the most calls are like that."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "simple", not self.edits and self.kinds <= {Kind.OUTPUT, Kind.PARAM})
 
     def edits_of(self, kind: Kind) -> list[Edit]:
         """Return the edits of one kind, in the order given."""
@@ -57,7 +63,7 @@ class Request:
             return self.others if path.startswith("<unregistered ") else NOTHING
         return found
 
-    @property
+    @functools.cached_property
     def unit(self) -> unit | None:
         """The target, where it is a unit inside the model."""
         return self.target if isinstance(self.target, unit) else None
