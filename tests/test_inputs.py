@@ -136,7 +136,7 @@ def test_options_change_what_is_known_or_guessed(tmp_path: Path) -> None:
         ("size=20", "has 1 numbers where 2"),
         ("size=axb", "is no shape"),
         ("short_side=0", "no number of pixels"),
-        ("normalise=somehow", "imagenet or none"),
+        ("normalise=somehow", "imagenet, half or none"),
         ("mean=(1,2)", "one number for each of 3"),
         ("size=20x0", "no pixels at all"),
         ("std=(1,0,1)", "must not be 0"),
@@ -152,7 +152,7 @@ def test_files_that_are_no_pictures_are_told(tmp_path: Path) -> None:
     picture(64, 64).save(tmp_path / "whole.png")
     (tmp_path / "cut.png").write_bytes((tmp_path / "whole.png").read_bytes()[:3000])
     assert "no picture that can be read" in sentence(tmp_path / "text.png")
-    assert "no picture that can be read" in sentence(tmp_path / "empty.jpg")
+    assert "is empty" in sentence(tmp_path / "empty.jpg")
     assert "cut off" in sentence(tmp_path / "cut.png")
     assert "There is no file" in sentence("missing.jpg")
     assert "is a folder" in sentence(tmp_path)

@@ -4,34 +4,127 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from torch import nn
 
+from hookviewer.inputs import arguments
+from hookviewer.inputs.entries import Entry, TensorFile
+from hookviewer.inputs.folder import in_folder, suffixes
+from hookviewer.inputs.from_picture import for_model, used, with_frame
 from hookviewer.inputs.generated import guess
+from hookviewer.inputs.image_file import frames_of
 from hookviewer.inputs.input import Input, InputSource
-from hookviewer.inputs.live import from_value
+from hookviewer.inputs.live import from_value, picture_input
+from hookviewer.inputs.pixels import Picture
+from hookviewer.inputs.places import file_and_options
+from hookviewer.inputs.prepare import needed, prepare
+from hookviewer.inputs.preprocess import Preprocess, from_options
+from hookviewer.inputs.shapes import preprocess as preprocess_for
+from hookviewer.inputs.signatures import Argument, signature
+from hookviewer.inputs.words import in_words
 from hookviewer.registry import classes_in
 
-__all__ = ["Input", "InputSource", "guess", "input_sources", "open_input"]
+__all__ = [
+    "Argument",
+    "Entry",
+    "Input",
+    "InputSource",
+    "Picture",
+    "Preprocess",
+    "again",
+    "entries",
+    "from_options",
+    "guess",
+    "in_folder",
+    "in_words",
+    "input_sources",
+    "needed",
+    "open_input",
+    "picture_input",
+    "pictures_of",
+    "prepare",
+    "preprocess_for",
+    "signature",
+    "suffixes",
+    "used",
+    "with_frame",
+]
 
 
 def open_input(spec: Any, model: nn.Module | None = None) -> Input:
     """Make the input that `spec` names, fit for `model`.
 
-    `spec` is `demo:chelsea`, a picture or .npy file, `random:1x3x224x224?seed=0`, `ones:1x3`,
-    `constant:1x3x32x32?value=1`, `values:[[1., 2.]]`, or a value: a tensor, an array, a picture, a tuple of
-    arguments, or an `Input`. A picture becomes what the model's card says, or a guess; `size`, `short_side`,
-    `mean`, `std` and `normalise` change that (`photo.jpg?size=224x224&normalise=imagenet`). Raises
-    `HookViewerError` when there is no such input, or it does not suit the model.
+    `spec` is `demo:chelsea`, a picture file (`film.gif?frame=3`), a file of tensors (`batch.npz?entry=x`;
+    .npy, .npz, .pt, .safetensors), `random:1x3x224x224?seed=0`, `ones:1x3`, `constant:1x3x32x32?value=1`,
+    `values:[[1., 2.]]`, several arguments (`args:x=random:1x3x8x8;mask=ones:1x8;scale=0.5`), or a value: a
+    tensor, an array, a picture, a tuple of arguments, a mapping of names to specs or values, or an `Input`. A
+    picture becomes what the model's card says, or a guess; the options of `Preprocess` change that
+    (`photo.jpg?size=224x224&normalise=imagenet`). Raises `HookViewerError` when there is no such input, or it
+    does not suit the model.
     """
+    given = open_argument(spec, model)
+    if model is not None and isinstance(spec, str | os.PathLike):
+        _check_complete(given, model)
+    return given
+
+
+def open_argument(spec: Any, model: nn.Module | None) -> Input:
+    """Make the input for one argument of a model, which may need others besides."""
     if not isinstance(spec, str | os.PathLike):
-        return from_value(spec, model)
+        return from_value(spec, model, open_argument)
     text = os.fspath(spec)
-    return next(source for source in input_sources() if source.accepts(text)).open(text, model)
+    return _source(text).open(text, model)
+
+
+def _check_complete(given: Input, model: nn.Module) -> None:
+    known = signature(model)
+    places = [one.name for one in known if one.kind in arguments.PLACES]
+    if known:
+        named = {*places[: len(given.args)], *given.kwargs}
+        arguments.check_complete(named, known, type(model).__name__)
+
+
+def again(given: Input, model: nn.Module | None) -> Input:
+    """Make an input anew for another model, or after the recipe of its model was changed.
+
+    What no spec opens again is made of the picture that the input keeps; a tensor stays what it is.
+    """
+    return open_input(given.spec, model) if given.spec else for_model(given, model)
+
+
+def pictures_of(given: Input, count: int = 1) -> Sequence[Picture]:
+    """Return the pictures that an input was made of, as they were brought; empty when it is no picture."""
+    if given.image is None or not given.spec:
+        return (given.source or ())[:count]
+    if given.spec.startswith(("demo:", "args:")):
+        return _demo_pictures(given.spec, count)
+    path, _ = file_and_options(given.spec)
+    return frames_of(path)(given.frame, count)
+
+
+def _demo_pictures(spec: str, count: int) -> Sequence[Picture]:
+    from hookviewer.inputs.demo import pictures
+
+    return pictures(spec, count) if spec.startswith("demo:") else ()
+
+
+def entries(path: str | os.PathLike[str]) -> tuple[Entry, ...]:
+    """Return the tensors in a file of tensors by name, shape and type, without reading them where possible.
+
+    Empty for every other kind of file. Raises `HookViewerError` when the file is damaged.
+    """
+    source = _source(os.fspath(path))
+    return source.entries(Path(path).expanduser()) if isinstance(source, TensorFile) else ()
 
 
 def input_sources() -> tuple[InputSource, ...]:
     """Return one of each kind of input source, in the order in which they are asked; the last takes all."""
     found = [kind() for kind in classes_in(sys.modules[__name__], InputSource)]  # type: ignore[type-abstract]
     return tuple(sorted(found, key=lambda source: source.rank))
+
+
+def _source(spec: str) -> InputSource:
+    return next(source for source in input_sources() if source.accepts(spec))

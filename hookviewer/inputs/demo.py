@@ -6,8 +6,10 @@ import numpy as np
 from torch import nn
 
 from hookviewer.errors import HookViewerError
-from hookviewer.inputs import from_picture, generated, picture
+from hookviewer.inputs import from_picture, generated
+from hookviewer.inputs.image_file import frames_of
 from hookviewer.inputs.input import Input, InputSource
+from hookviewer.inputs.pixels import Picture, picture_of
 from hookviewer.resources import resource
 from hookviewer.sources.nearby import nearby
 from hookviewer.sources.source import split_arguments
@@ -40,16 +42,27 @@ class DemoInput(InputSource):
         name = place.removeprefix("demo:")
         if name == "ones":
             return generated.ones_for(model, spec)
-        if name == "digit":
-            from PIL import Image
+        return from_picture.make(name, _frames(name), model, options, spec)
 
-            pixels = np.array([row.split() for row in _THREE], dtype=np.float64) * (255 / 16)
-            return from_picture.make(
-                "digit", Image.fromarray(pixels.round().astype(np.uint8)), model, options, spec
-            )
-        if name not in PHOTOGRAPHS:
-            raise HookViewerError(
-                f"There is no demo input {name!r}: {nearby(name, [*PHOTOGRAPHS, 'digit', 'ones'])}."
-            )
-        image = picture.read(resource(f"demo/images/{name}.jpg"))
-        return from_picture.make(name, image, model, options, spec)
+
+def pictures(spec: str, count: int) -> tuple[Picture, ...]:
+    """Return the pictures behind a demo input."""
+    name = split_arguments(spec)[0].removeprefix("demo:")
+    return _frames(name)(0, count)
+
+
+def _frames(name: str) -> from_picture.Frames:
+    if name == "digit":
+        return from_picture.only(_digit())
+    if name not in PHOTOGRAPHS:
+        raise HookViewerError(
+            f"There is no demo input {name!r}: {nearby(name, [*PHOTOGRAPHS, 'digit', 'ones'])}."
+        )
+    return frames_of(resource(f"demo/images/{name}.jpg"))
+
+
+def _digit() -> Picture:
+    from PIL import Image
+
+    pixels = np.array([row.split() for row in _THREE], dtype=np.float64) * (255 / 16)
+    return picture_of(Image.fromarray(pixels.round().astype(np.uint8)))

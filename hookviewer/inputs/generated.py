@@ -8,9 +8,9 @@ import torch
 from torch import nn
 
 from hookviewer.errors import HookViewerError
-from hookviewer.inputs import picture, shapes
+from hookviewer.inputs import shapes
+from hookviewer.inputs.dimensions import parse_shape, spelled
 from hookviewer.inputs.input import Input, InputSource
-from hookviewer.sources import Preprocess, card
 from hookviewer.sources.source import literal, split_arguments
 
 _DEFAULTS: dict[str, dict[str, Any]] = {"random": {"seed": 0}, "constant": {"value": 0.0}, "ones": {}}
@@ -30,9 +30,9 @@ class GeneratedInput(InputSource):
         if kind == "values":
             return Input(spec, (values(rest),), spec=spec)
         place, options = split_arguments(rest)
-        shape = shapes.parse_shape(place)
+        shape = parse_shape(place)
         tensor = _tensor(kind, shape, options)
-        return Input(f"{kind} {shapes.spelled(shape)}", (tensor,), spec=spec)
+        return Input(f"{kind} {spelled(shape)}", (tensor,), spec=spec)
 
 
 def _tensor(kind: str, shape: tuple[int, ...], options: dict[str, Any]) -> torch.Tensor:
@@ -66,25 +66,25 @@ def ones_for(model: nn.Module | None, spec: str) -> Input:
     """Return ones in the shape that `model` takes."""
     if model is None:
         raise HookViewerError("demo:ones takes its shape from a model: write ones:1x3x224x224 instead.")
+    shapes.check_guessable(model)
     want = shapes.expected(model)
-    tensor = torch.ones(want.shape, dtype=torch.long if want.tokens else torch.float32)
-    return _input("ones", tensor, want, model, spec)
+    dtype = torch.long if want.tokens else torch.float32
+    return _input("ones", [torch.ones(shape, dtype=dtype) for shape in want.shapes], want, spec)
 
 
 def guess(model: nn.Module) -> Input:
-    """Return a random input (seed 0) of the shape that `model` takes, with a note where that is a guess.
+    """Return random inputs (seed 0) of the shapes that `model` takes, with a note where they are a guess.
 
     Raises `HookViewerError` when there is nothing to go by.
     """
+    shapes.check_guessable(model)
     want = shapes.expected(model)
     generator = torch.Generator().manual_seed(0)
     if want.tokens:
-        tensor = torch.randint(want.tokens, want.shape, generator=generator)
-    else:
-        tensor = torch.randn(want.shape, generator=generator)
-    return _input("random", tensor, want, model, "")
+        return _input("random", [torch.randint(want.tokens, want.shape, generator=generator)], want, "")
+    return _input("random", [torch.randn(shape, generator=generator) for shape in want.shapes], want, "")
 
 
-def _input(name: str, tensor: torch.Tensor, want: shapes.Expected, model: nn.Module, spec: str) -> Input:
-    arguments = picture.arguments(tensor, card(model).preprocess or Preprocess())
+def _input(name: str, tensors: list[torch.Tensor], want: shapes.Expected, spec: str) -> Input:
+    arguments = ([tensors[0][0]],) if want.listed else tuple(tensors)
     return Input(name, arguments, notes=(want.reason,) if want.reason else (), spec=spec)

@@ -8,12 +8,12 @@ from torch import nn
 
 from hookviewer.inputs import from_picture, picture
 from hookviewer.inputs.input import Input, InputSource
-from hookviewer.sources.files import existing
-from hookviewer.sources.source import split_arguments
+from hookviewer.inputs.pixels import Picture
+from hookviewer.inputs.places import file_and_options, stem
 
 
 class ImageFile(InputSource):
-    """`photo.jpg`, `photo.jpg?size=320x480&normalise=none`: any picture that Pillow reads."""
+    """`photo.jpg`, `film.gif?frame=3`, `photo.jpg?size=320x480&normalise=none`: a picture file."""
 
     rank = 90
 
@@ -21,7 +21,16 @@ class ImageFile(InputSource):
         return True
 
     def open(self, spec: str, model: nn.Module | None) -> Input:
-        # a file may have a question mark in its name
-        place, options = (spec, {}) if Path(spec).is_file() else split_arguments(spec)
-        path = existing(place)
-        return from_picture.make(path.stem, picture.read(path), model, options, spec)
+        path, options = file_and_options(spec)
+        return from_picture.make(stem(path), frames_of(path), model, options, spec)
+
+
+def frames_of(path: Path) -> from_picture.Frames:
+    """Return the frames of a file; where it has too few of them, all that follow the first."""
+
+    def frames(first: int, count: int) -> tuple[Picture, ...]:
+        start = picture.read_picture(path, first)
+        more = range(first + 1, min(first + count, start.frames))
+        return (start, *(picture.read_picture(path, number) for number in more))
+
+    return frames

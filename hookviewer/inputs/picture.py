@@ -1,140 +1,153 @@
-"""From a picture to what a network sees: colours, size, normalisation."""
+"""Reading picture files: one frame of them, turned as its camera says, with nothing run and nothing huge."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import warnings
-from math import ceil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from hookviewer.errors import HookViewerError
-from hookviewer.sources import Preprocess
+from hookviewer.inputs.pixels import CUT, DEEPEST, Picture, from_deep, in_colours, picture_of
+from hookviewer.inputs.places import explained
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+LARGEST = 89_478_485
+"""Pixels above which Pillow takes a picture for an attack."""
 
-LARGEST = 89
-"""Megapixels above which Pillow takes a picture for an attack."""
+FORMATS = (
+    *("PNG", "JPEG", "GIF", "WEBP", "AVIF", "BMP", "DIB", "TIFF", "PPM", "JPEG2000", "TGA", "ICO", "PCX"),
+    *("SGI", "QOI", "DDS"),
+)
+"""What is read. Not EPS and WMF, for which Pillow starts other programs."""
+
+ORIENTATION = 0x0112
+"""The EXIF tag that says how the camera was held."""
+
+_OTHER_BYTE = {"B": "L", "L": "B", "N": "B"}
+
+
+@functools.cache
+def suffixes() -> frozenset[str]:
+    """Return the ends of names that picture files have."""
+    from PIL import Image
+
+    Image.init()
+    return frozenset(end for end, kind in Image.registered_extensions().items() if kind in FORMATS)
 
 
 def read(path: Path) -> Image:
-    """Return the first picture in a file, turned as its camera says.
+    """Return the first picture in a file as it can be shown, transparent places white."""
+    first = read_picture(path)
+    return in_colours(dataclasses.replace(first, deep=None), grey=False, background="white")[0]
 
-    Raises `HookViewerError` for what is no picture, is cut off, or would unpack to more than 89 megapixels.
+
+def read_picture(path: Path, frame: int = 0) -> Picture:
+    """Return a picture in a file, turned as its camera says; frames and pages are counted from 0.
+
+    Raises `HookViewerError` for what is no picture, is cut off, has no such frame, or would unpack to more
+    than 89 megapixels.
     """
-    from PIL import Image, ImageOps, UnidentifiedImageError
+    with _one_sentence(path), _opened(path, frame) as (image, frames):
+        picture = _deep_colour(path, image, frame) or picture_of(_turned(image))
+        turned = _orientation(image) not in (None, 1)
+        notes = (*(("It was turned as its camera says (EXIF).",) * turned), *picture.notes)
+        return dataclasses.replace(picture, notes=notes, frame=frame, frames=frames)
+
+
+@contextmanager
+def _one_sentence(path: Path) -> Iterator[None]:
+    from PIL import Image, UnidentifiedImageError
 
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(path) as image:
-                image.load()
-                return ImageOps.exif_transpose(image)
+        yield
+    except HookViewerError:
+        raise
     except (Image.DecompressionBombWarning, Image.DecompressionBombError):
-        raise HookViewerError(
-            f"{path} unpacks to more than {LARGEST} megapixels: scale it down first."
-        ) from None
+        raise too_large(path) from None
     except UnidentifiedImageError:
         raise HookViewerError(
-            f"{path} is no picture that can be read: give a PNG, JPEG or another common format."
+            explained(path, "picture", "give a PNG, JPEG or another common format")
         ) from None
-    except (OSError, SyntaxError, ValueError) as error:
-        raise HookViewerError(f"{path} cannot be read as a picture ({error}): it may be cut off.") from None
+    except Exception as error:  # what a damaged file makes of a decoder is nowhere stated
+        told = f"{type(error).__name__}: {error}" if not isinstance(error, OSError) else str(error)
+        reason = " ".join(told.split())[:200]
+        raise HookViewerError(f"{path} cannot be read as a picture ({reason}): it may be cut off.") from error
 
 
-def with_channels(image: Image, channels: int) -> Image:
-    """Return `image` as RGB or, for one channel, as gray; transparent places become white."""
+def too_large(path: Path) -> HookViewerError:
+    """Return the error for a picture that would take too much memory."""
+    return HookViewerError(f"{path} unpacks to more than 89 megapixels: scale it down first.")
+
+
+@contextmanager
+def _opened(path: Path, frame: int) -> Iterator[tuple[Any, int]]:
+    """Open a file at a frame; no size of it is believed before it was looked at."""
     from PIL import Image
 
-    if image.mode.startswith("I") or image.mode == "F":
-        image = _to_8_bit(image)
-    if image.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info:
-        above = image.convert("RGBA")
-        image = Image.alpha_composite(Image.new("RGBA", above.size, "white"), above)
-    return image.convert("L" if channels == 1 else "RGB")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the decoders repair by themselves
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        with Image.open(path, formats=FORMATS) as image:
+            frames = int(getattr(image, "n_frames", 1))
+            if not 0 <= frame < frames:
+                raise HookViewerError(
+                    f"{path} has no frame {frame}: it has {frames}, counted from 0."
+                    if frames > 1
+                    else f"{path} has one picture only: leave frame={frame} away."
+                )
+            image.seek(frame)
+            if image.width * image.height > LARGEST:  # a later page is not looked at by Pillow
+                raise too_large(path)
+            yield image, frames
 
 
-def _to_8_bit(image: Image) -> Image:
-    """Return 16-bit and float gray as 8-bit; Pillow's own conversion cuts off everything above 255."""
-    from PIL import Image
-
-    values = np.asarray(image, dtype=np.float64)
-    top = 65535.0 if image.mode.startswith("I;16") or values.max(initial=0) > 255 else 255.0
-    if image.mode == "F" and values.max(initial=0) <= 1:
-        top = 1.0
-    return Image.fromarray((np.nan_to_num(values) / top * 255).clip(0, 255).round().astype(np.uint8))
+def _orientation(image: Image) -> Any:
+    try:
+        return image.getexif().get(ORIENTATION)
+    except Exception:  # damaged EXIF is no reason to refuse a whole picture
+        return None
 
 
-def resized(image: Image, preprocess: Preprocess) -> Image:
-    """Return `image` scaled to the short side of `preprocess`, then cropped to height × width.
+def _turned(image: Image) -> Image:
+    from PIL import ImageOps
 
-    Without a short side the crop is as large as it can be. Without a crop the whole picture is kept, its
-    sides rounded to multiples of `preprocess.multiple`.
+    if _orientation(image) not in (None, 1):
+        return ImageOps.exif_transpose(image)
+    image.load()
+    return image.copy() if getattr(image, "n_frames", 1) > 1 else image
+
+
+def _deep_colour(path: Path, image: Any, frame: int) -> Picture | None:
+    """Return a picture of 16 bits a colour with all its bits, `None` for any other.
+
+    Pillow keeps the high byte only. Told that the other byte order is meant, it reads the low one.
     """
-    width, height = image.size
-    if preprocess.height is None or preprocess.width is None:
-        scale, step = (preprocess.short_side or min(width, height)) / min(width, height), preprocess.multiple
-        return _scaled(image, (_rounded(width * scale, step), _rounded(height * scale, step)), preprocess)
-    covering = max(preprocess.height / height, preprocess.width / width)
-    short = preprocess.short_side or ceil(min(width, height) * covering)
-    # torchvision's own arithmetic, so that the pixels are the same as with its transforms
-    size = (short, int(short * height / width)) if width <= height else (int(short * width / height), short)
-    return _cropped(_scaled(image, size, preprocess), preprocess.height, preprocess.width)
+    if image.mode not in ("RGB", "RGBA") or not image.tile:
+        return None
+    other = [tile._replace(args=_other_byte(tile.args)) for tile in image.tile]
+    if None in [tile.args for tile in other]:
+        return None
+    if image.width * image.height * len(image.mode) > DEEPEST:
+        return dataclasses.replace(picture_of(_turned(image)), notes=(CUT,))
+    with _opened(path, frame) as (again, _):
+        again.tile = other
+        deep = np.asarray(_turned(again)).astype(np.float32)
+    deep += np.asarray(_turned(image)).astype(np.uint16) << 8
+    deep /= np.float32(65535)
+    return from_deep(deep, ("Its values were divided by 65,535, and all their bits kept.",))
 
 
-def _rounded(length: float, step: int) -> int:
-    return max(step, round(length / step) * step)
-
-
-def _scaled(image: Image, size: tuple[int, int], preprocess: Preprocess) -> Image:
-    from PIL import Image
-
-    if size == image.size:
-        return image
-    return image.resize(size, Image.Resampling[preprocess.interpolation.upper()])
-
-
-def _cropped(image: Image, height: int, width: int) -> Image:
-    left, top = round((image.width - width) / 2), round((image.height - height) / 2)
-    return image.crop((left, top, left + width, top + height))
-
-
-def to_tensor(image: Image, preprocess: Preprocess) -> torch.Tensor:
-    """Return the picture as float32 [1, C, H, W]: 0 to 1, then (value − mean) / std where known."""
-    pixels = np.array(image, dtype=np.uint8)
-    pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
-    tensor = torch.from_numpy(pixels).permute(2, 0, 1).contiguous().float().div(255)
-    if preprocess.mean is not None and preprocess.std is not None:
-        mean, std = (torch.tensor(part).reshape(-1, 1, 1) for part in (preprocess.mean, preprocess.std))
-        tensor = (tensor - mean) / std
-    return tensor[None]
-
-
-def arguments(tensor: torch.Tensor, preprocess: Preprocess) -> tuple[Any, ...]:
-    """Return what the model is called with: a batch of one, or a list of one picture."""
-    return (tensor,) if preprocess.batch else ([tensor[0]],)
-
-
-def described(image: Image, original: Image, preprocess: Preprocess) -> tuple[str, ...]:
-    """Return sentences about what was done to the picture."""
-    size = f"{original.width} × {original.height}"
-    cropped = " and cropped" if preprocess.height is not None else ""
-    shown = f"The picture ({size}) was scaled{cropped} to {image.width} × {image.height}."
-    if image.size == original.size:
-        shown = f"The picture was used as it is, {size}."
-    if preprocess.mean is None:
-        return (shown, "Its values go from 0 to 1.")
-    numbers = [
-        ", ".join(f"{value:.3g}" for value in part) for part in (preprocess.mean, preprocess.std or ())
-    ]
-    return (shown, f"Its values were normalised with mean {numbers[0]} and standard deviation {numbers[1]}.")
-
-
-def without_normalisation(preprocess: Preprocess) -> Preprocess:
-    """Return the same sizes with values that stay from 0 to 1."""
-    return dataclasses.replace(preprocess, mean=None, std=None)
+def _other_byte(args: Any) -> Any:
+    raw = args[0] if isinstance(args, tuple) and args else args
+    if not isinstance(raw, str) or raw[:-1] not in ("RGB;16", "RGBA;16") or raw[-1] not in _OTHER_BYTE:
+        return None
+    swapped = raw[:-1] + _OTHER_BYTE[raw[-1]]
+    return (swapped, *args[1:]) if isinstance(args, tuple) else swapped
