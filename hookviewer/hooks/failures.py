@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 
 import torch
@@ -58,7 +59,11 @@ def given_shapes(frame: Frame | None) -> str:
 def _sentence(error: BaseException, path: str, given: str) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = lines[0].rstrip(".:") if lines else "no message"
-    what = "ran out of memory" if out_of_memory(error) else f"raised {type(error).__name__}"
+    what = f"raised {type(error).__name__}"
+    if out_of_memory(error):
+        what = "ran out of memory"
+        asked = re.search(r"tried to allocate ([\d.]+ ?\w+)", str(error), re.IGNORECASE)
+        said = f"it asked for {asked[1]}" if asked else said
     advice = next((advice for sign, advice in _ADVICE if sign in str(error).lower()), "")
     sentence = f"{path or 'The model'} {what}: {said}."
     rest = "; ".join(part for part in (given, advice) if part)
