@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from hookviewer.inputs.signatures import Argument, signature
 from hookviewer.inputs.words import BOTH
 from hookviewer.sources.nearby import nearby
 from hookviewer.sources.source import literal
+from hookviewer.sources.wording import shown
 
 Open = Callable[[Any, nn.Module | None], Input]
 """What opens the spec of one argument, or makes an input of a picture or array."""
@@ -34,7 +36,9 @@ def split(text: str) -> tuple[list[str], dict[str, str]]:
         if name:
             named[name] = value
         elif named:
-            raise HookViewerError(f"{part!r} has no name but stands behind one: write name={part}.")
+            raise HookViewerError(
+                f"{shown(part)!r} has no name but stands behind one: write name={shown(part)}."
+            )
         else:
             unnamed.append(part)
     return unnamed, named
@@ -81,12 +85,18 @@ def _labelled(unnamed: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any
 
 def one_input(value: Any, model: nn.Module | None, opened: Open) -> Input:
     """Return an argument as an input of its own: text is a number, true, false, none, quoted, or a spec."""
+    if isinstance(value, os.PathLike):
+        return _alone(opened(value, model), "The file")
     if isinstance(value, str):
         text = value.strip()
+        if text.startswith("args:"):
+            raise HookViewerError(
+                f"{shown(text)} stands inside arguments: write its parts beside the others."
+            )
         plain = literal(text)
         if not isinstance(plain, str) or text[:1] in ("'", '"'):
             return Input("", (plain,))
-        return _alone(opened(text, model), text)
+        return _alone(opened(text, model), shown(text))
     if isinstance(value, Input):
         return _alone(value, value.name)
     if isinstance(value, torch.Tensor | bool | int | float | None):
@@ -115,7 +125,7 @@ def _check(
     by_name = [one.name for one in arguments if one.kind in ("positional", "keyword")]
     for name in named:
         if name not in by_name and "more keyword" not in kinds:
-            raise HookViewerError(f"{what} takes no input {name!r}: {nearby(name, by_name)}.")
+            raise HookViewerError(f"{what} takes no input {shown(name)!r}: {nearby(name, by_name)}.")
         if name in places[: len(unnamed)]:
             raise HookViewerError(f"{name} is given twice, by place and by name: leave one away.")
     check_complete(set(places[: len(unnamed)]) | set(named), arguments, what)

@@ -17,6 +17,7 @@ import torch
 from hookviewer.errors import HookViewerError
 from hookviewer.inputs.entries import MOST, Entry, TensorFile, chosen, too_many_bytes
 from hookviewer.inputs.places import explained
+from hookviewer.sources.wording import shown
 
 PACKED, RATIO = 64 << 20, 200
 """An entry that unpacks to more than so many bytes and times its size is taken for an attack."""
@@ -32,14 +33,14 @@ class ArrayFile(TensorFile):
     endings = (".npy",)
 
     def entries(self, path: Path) -> tuple[Entry, ...]:
-        with _plain(path, str(path)), path.open("rb") as file:
-            return (_entry("", file, path.stat().st_size, str(path)),)
+        with _plain(path, shown(path, 300)), path.open("rb") as file:
+            return (_entry("", file, path.stat().st_size, shown(path, 300)),)
 
     def read(self, path: Path, entry: str) -> torch.Tensor:
         if entry:
-            raise HookViewerError(f"{path} is one array: leave entry={entry} away.")
-        with _plain(path, str(path)), path.open("rb") as file:
-            return to_tensor(_array(file, path.stat().st_size, str(path)), str(path))
+            raise HookViewerError(f"{shown(path, 300)} is one array: leave entry={shown(entry)} away.")
+        with _plain(path, shown(path, 300)), path.open("rb") as file:
+            return to_tensor(_array(file, path.stat().st_size, shown(path, 300)), shown(path, 300))
 
 
 class ArrayArchive(TensorFile):
@@ -50,18 +51,18 @@ class ArrayArchive(TensorFile):
 
     def entries(self, path: Path) -> tuple[Entry, ...]:
         found = []
-        with _plain(path, str(path)), zipfile.ZipFile(path) as archive:
+        with _plain(path, shown(path, 300)), zipfile.ZipFile(path) as archive:
             for one in _members(archive):
                 with archive.open(one) as file:
                     name = one.filename.removesuffix(".npy")
-                    found.append(_entry(name, file, one.file_size, f"{name} in {path}"))
+                    found.append(_entry(name, file, one.file_size, f"{shown(name)} in {shown(path, 300)}"))
         return tuple(found)
 
     def read(self, path: Path, entry: str) -> torch.Tensor:
-        with _plain(path, str(path)), zipfile.ZipFile(path) as archive:
+        with _plain(path, shown(path, 300)), zipfile.ZipFile(path) as archive:
             members = {one.filename.removesuffix(".npy"): one for one in _members(archive)}
             name = chosen(path, list(members), entry)
-            one, what = members[name], f"{name} in {path}"
+            one, what = members[name], f"{shown(name)} in {shown(path, 300)}"
             if one.file_size > max(PACKED, RATIO * min(one.compress_size, path.stat().st_size)):
                 raise HookViewerError(
                     f"{what} unpacks from {one.compress_size:,} to {one.file_size:,} bytes, as an attack "

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import quote
 
 import torch
 from torch import nn
@@ -17,6 +18,7 @@ from hookviewer.inputs import shapes
 from hookviewer.inputs.input import Input, InputSource, samples
 from hookviewer.inputs.places import file_and_options, stem
 from hookviewer.sources.nearby import nearby
+from hookviewer.sources.wording import shown, some
 
 MOST = 4 << 30
 """Bytes of the largest tensor that is read as an input."""
@@ -75,20 +77,17 @@ def chosen(path: Path, names: Sequence[str], entry: str) -> str:
     if entry in names:
         return entry
     if not names:
-        raise HookViewerError(f"{path} holds no tensor: save at least one in it.")
+        raise HookViewerError(f"{shown(path, 300)} holds no tensor: save at least one in it.")
     if entry:
-        raise HookViewerError(f"{path} has no entry {entry!r:.80}: {nearby(entry, map(_short, names))}.")
-    if len(names) > 1:
-        listed = ", ".join(_short(name) for name in names[:8]) + (" …" if len(names) > 8 else "")
         raise HookViewerError(
-            f"{path} holds {len(names)} tensors ({listed}): choose one with ?entry={_short(names[0])}."
+            f"{shown(path, 300)} has no entry {shown(entry)!r}: {nearby(entry, map(shown, names))}."
+        )
+    if len(names) > 1:
+        raise HookViewerError(
+            f"{shown(path, 300)} holds {len(names)} tensors ({some(names, 8)}): "
+            f"choose one with ?entry={quote(shown(names[0]))}."
         )
     return names[0]
-
-
-def _short(name: str) -> str:
-    plain = "".join(one if one.isprintable() else "�" for one in name)
-    return plain if len(plain) <= 60 else f"{plain[:59]}…"
 
 
 def too_many_bytes(what: str, needed: int) -> HookViewerError:

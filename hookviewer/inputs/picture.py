@@ -15,6 +15,7 @@ import numpy as np
 from hookviewer.errors import HookViewerError
 from hookviewer.inputs.pixels import CUT, DEEPEST, Picture, from_deep, in_colours, picture_of
 from hookviewer.inputs.places import explained
+from hookviewer.sources.wording import shown
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -78,13 +79,15 @@ def _one_sentence(path: Path) -> Iterator[None]:
         ) from None
     except Exception as error:  # what a damaged file makes of a decoder is nowhere stated
         told = f"{type(error).__name__}: {error}" if not isinstance(error, OSError) else str(error)
-        reason = " ".join(told.split())[:200]
-        raise HookViewerError(f"{path} cannot be read as a picture ({reason}): it may be cut off.") from error
+        reason = shown(" ".join(told.split()), 200)
+        raise HookViewerError(
+            f"{shown(path, 300)} cannot be read as a picture ({reason}): it may be cut off."
+        ) from error
 
 
 def too_large(path: Path) -> HookViewerError:
     """Return the error for a picture that would take too much memory."""
-    return HookViewerError(f"{path} unpacks to more than 89 megapixels: scale it down first.")
+    return HookViewerError(f"{shown(path, 300)} unpacks to more than 89 megapixels: scale it down first.")
 
 
 @contextmanager
@@ -99,9 +102,9 @@ def _opened(path: Path, frame: int) -> Iterator[tuple[Any, int]]:
             frames = int(getattr(image, "n_frames", 1))
             if not 0 <= frame < frames:
                 raise HookViewerError(
-                    f"{path} has no frame {frame}: it has {frames}, counted from 0."
+                    f"{shown(path, 300)} has no frame {frame}: it has {frames}, counted from 0."
                     if frames > 1
-                    else f"{path} has one picture only: leave frame={frame} away."
+                    else f"{shown(path, 300)} has one picture only: leave frame={frame} away."
                 )
             image.seek(frame)
             if image.width * image.height > LARGEST:  # a later page is not looked at by Pillow

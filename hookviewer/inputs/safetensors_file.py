@@ -14,6 +14,8 @@ from hookviewer.errors import HookViewerError
 from hookviewer.inputs.entries import MOST, Entry, TensorFile, chosen, too_many_bytes
 from hookviewer.inputs.places import explained
 from hookviewer.sources import files
+from hookviewer.sources.safetensors_file import HEADER
+from hookviewer.sources.wording import shown
 
 
 class SafetensorsFile(TensorFile):
@@ -31,7 +33,7 @@ class SafetensorsFile(TensorFile):
             name = chosen(path, list(file.keys()), entry)
             shape, size = file.get_slice(name).get_shape(), path.stat().st_size
             if min(prod(shape), size) > MOST:
-                raise too_many_bytes(f"{name} in {path}", min(prod(shape), size))
+                raise too_many_bytes(f"{shown(name)} in {shown(path, 300)}", min(prod(shape), size))
             tensor: torch.Tensor = file.get_tensor(name)
             return tensor.clone()
 
@@ -41,16 +43,30 @@ def _entry(file: Any, name: str) -> Entry:
     return Entry(name, tuple(part.get_shape()), str(part.get_dtype()).lower())
 
 
+def _check_header(path: Path) -> None:
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+    if length > min(HEADER, path.stat().st_size):
+        raise HookViewerError(
+            f"{shown(path, 300)} is a damaged safetensors file (its header states {length:,} bytes): save it "
+            "again."
+        )
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
     if files.kind(path) != "safetensors":
         raise HookViewerError(explained(path, "safetensors file", "it may be cut off, save it again"))
+    _check_header(path)
     try:
         with safe_open(path, framework="pt", device="cpu") as file:
             yield file
-    except SafetensorError as error:
+    except HookViewerError:
+        raise
+    except Exception as error:  # what a damaged header makes of the library is nowhere stated
+        reason = shown(" ".join(str(error).split()), 200)
         raise HookViewerError(
-            f"{path} is a damaged safetensors file ({error!s:.200}): save it again."
+            f"{shown(path, 300)} is a damaged safetensors file ({reason}): save it again."
         ) from None

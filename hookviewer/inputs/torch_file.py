@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import pickle
-import re
-import zipfile
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from hookviewer.errors import HookViewerError
+from hookviewer.inputs.array_file import to_tensor
 from hookviewer.inputs.entries import MOST, Entry, TensorFile, chosen, too_many_bytes
 from hookviewer.inputs.places import explained
-from hookviewer.sources import files
-from hookviewer.sources.calling import told
+from hookviewer.sources import files, torch_file
+from hookviewer.sources.decisions import TrustNeeded
+from hookviewer.sources.wording import shown
 
 DEPTH = 8
 """Dictionaries and lists inside each other that are looked through."""
 
 REPEATED = 256 << 20
 """Bytes up to which a tensor may be larger than what is stored of it."""
-
-SAFE = (2, 10)
-"""The first torch whose `weights_only` cannot be made to run code (CVE-2026-24747)."""
 
 
 class TorchFile(TensorFile):
@@ -36,64 +34,45 @@ class TorchFile(TensorFile):
     def entries(self, path: Path) -> tuple[Entry, ...]:
         return tuple(
             Entry(name, tuple(one.shape), str(one.dtype).removeprefix("torch."))
-            for name, one in _tensors(load(path))
+            for name, one in _tensors(_loaded(path, data=False))
         )
 
     def read(self, path: Path, entry: str) -> torch.Tensor:
-        found = dict(_tensors(load(path)))
+        found = dict(_tensors(_loaded(path, data=True)))
         name = chosen(path, list(found), entry)
-        return _plain(found[name], f"{name} in {path}" if name else str(path))
+        what = f"{shown(name)} in {shown(path, 300)}" if name else shown(path, 300)
+        one = found[name]
+        return to_tensor(one, what) if isinstance(one, np.ndarray) else _plain(one, what)
 
 
-def load(path: Path) -> Any:
-    """Return what torch.save wrote, on the CPU; nothing in the file is run.
-
-    Raises `HookViewerError` for files that hold more than tensors, are no such file, or are damaged.
-    """
-    _check(path)
-    try:
-        return torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
-    except pickle.UnpicklingError:
-        raise HookViewerError(
-            f"{path} holds Python objects, not only tensors, and loading it could run code from it: "
-            "save the tensor alone, with torch.save(x.cpu(), …)."
-        ) from None
-    except Exception as error:  # what a damaged file makes of torch.load is nowhere stated
-        raise HookViewerError(f"{path} is damaged or cut off ({told(error):.200}): save it again.") from error
-
-
-def _check(path: Path) -> None:
-    version = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
-    if version < SAFE:
-        raise HookViewerError(
-            f"torch {torch.__version__} can be made to run code by a .pt file (CVE-2026-24747): "
-            "update to torch 2.10, or give a .npy or .safetensors file."
-        )
-    if files.kind(path) != "torch":
+def _loaded(path: Path, *, data: bool) -> Any:
+    if files.kind(path) not in ("torch", "old torch"):
         raise HookViewerError(explained(path, "file of tensors", "save one with torch.save"))
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            total = sum(one.file_size for one in archive.infolist())
-        size = path.stat().st_size
-        if total > 1.01 * size + (1 << 20):
-            raise HookViewerError(
-                f"{path} claims {total:,} bytes in a file of {size:,}, as an attack does: save it again."
-            )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that checking a sparse tensor takes time
+            return torch_file.load(path, data=data).content
+    except TrustNeeded:  # nobody is asked: an input needs no program
+        raise HookViewerError(
+            f"{shown(path, 300)} holds Python objects, not only tensors, and loading it could run code from "
+            "it: save the tensor alone, with torch.save(x.cpu(), …)."
+        ) from None
 
 
-def _tensors(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the tensors inside dictionaries and lists: `x`, `batch.x`, `batch.0`."""
-    if isinstance(value, torch.Tensor):
+def _tensors(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield the tensors and arrays inside dictionaries and lists: `x`, `batch.x`, `batch.0`."""
+    if isinstance(value, torch.Tensor | np.ndarray):
         yield name, value
     elif depth < DEPTH and isinstance(value, Mapping | list | tuple):
         parts = value.items() if isinstance(value, Mapping) else enumerate(value)
         for key, one in parts:
-            yield from _tensors(one, f"{name}.{key}" if name else str(key), depth + 1)
+            if isinstance(key, str | int):
+                yield from _tensors(one, f"{name}.{key}" if name else str(key), depth + 1)
 
 
 def _plain(tensor: torch.Tensor, what: str) -> torch.Tensor:
     """Return an own dense tensor; a small storage may claim to be a huge tensor."""
-    if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type != "cpu":
+    if tensor.layout != torch.strided or tensor.is_quantized:
         kind = "quantized" if tensor.is_quantized else str(tensor.layout).removeprefix("torch.")
         raise HookViewerError(f"{what} is {kind}: save it dense, with .to_dense() or .dequantize().")
     needed = tensor.numel() * tensor.element_size()
