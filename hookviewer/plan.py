@@ -16,13 +16,18 @@ from hookviewer.modules import ModuleIndex, module_index, unwrapped
 
 @dataclasses.dataclass(frozen=True)
 class HookPlan:
-    """The modules to record, as exact paths, and the kinds to record of each."""
+    """The modules to record, as exact paths, and the kinds to record of each.
+
+    Of the modules in `summarised` (those that are not in `paths` too) only shape and statistics are kept.
+    """
 
     paths: frozenset[str] = frozenset()
     kinds: frozenset[Kind] = frozenset({Kind.OUTPUT})
+    summarised: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "paths", frozenset(self.paths))
+        object.__setattr__(self, "summarised", frozenset(self.summarised))
         object.__setattr__(self, "kinds", frozenset(Kind(kind) for kind in self.kinds))
 
     @classmethod

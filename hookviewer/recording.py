@@ -17,6 +17,10 @@ from hookviewer.kinds import Key, Kind
 CPU = torch.device("cpu")
 
 
+SUMMARISED = "Only its statistics were kept: tick it to keep its values."
+"""Why there are no values of a module that a plan only summarises."""
+
+
 def readable(tensor: torch.Tensor) -> npt.NDArray[Any]:
     """Return a CPU tensor as numpy; dtypes that numpy lacks (bfloat16, fp8, complex32) as 32-bit ones."""
     if tensor.dtype == torch.complex32:
@@ -164,8 +168,17 @@ class Recording(Mapping[Key, Record]):
         return f"The {key.kind} of {key.path or 'the model'} was not asked for in this run."
 
     def merged(self, newer: Recording) -> Recording:
-        """Return the records of both, those of `newer` winning; for runs that differ in their plan only."""
-        records = {**self.records, **newer.records}
+        """Return the records of both, for runs that differ in their plan only.
+
+        Those of `newer` win, unless only the older one has its values.
+        """
+        losing = {
+            key
+            for key, record in newer.records.items()
+            if record.kept is None and key in self.records and self.records[key].kept is not None
+        }
+        winning = {key: record for key, record in newer.records.items() if key not in losing}
+        records = {**self.records, **winning}
         absent = {**self.absent, **newer.absent}
         return dataclasses.replace(
             newer, records=records, absent={key: why for key, why in absent.items() if key not in records}

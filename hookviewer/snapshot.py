@@ -10,7 +10,7 @@ from torch import nn
 
 from hookviewer import arrays, torch_private
 from hookviewer.kinds import Key
-from hookviewer.recording import Record, readable
+from hookviewer.recording import SUMMARISED, Record, readable
 
 _PLAIN = (torch.Tensor, nn.Parameter)
 _COMMON = frozenset({torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.bool})
@@ -29,6 +29,22 @@ class Budget:
             return False
         self.left -= count
         return True
+
+
+def summarised(key: Key, tensor: torch.Tensor) -> Record:
+    """Return the record of shape and statistics of `tensor` as it is now, without its values."""
+    try:
+        why = _unreadable(tensor)
+        if why:
+            return _without_values(key, tensor, why)
+        plain, notes = _strided(tensor.detach())
+        found = summary(plain)
+        return Record(
+            key, tuple(plain.shape), tensor.dtype, tensor.device, notes, missing=SUMMARISED, summary=found
+        )
+    except Exception as error:  # whatever goes wrong in here must not reach the model
+        reason = str(error).partition("\n")[0]
+        return _without_values(key, tensor, f"The tensor could not be read: {reason}")
 
 
 def snapshot(key: Key, tensor: torch.Tensor, budget: Budget) -> Record:

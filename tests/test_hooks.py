@@ -7,6 +7,7 @@ import threading
 import weakref
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from models import Appends, Chain, Fails, Nested, Norm, Shared, Tied
@@ -322,3 +323,40 @@ def test_a_model_that_writes_its_own_parameter_is_told_of() -> None:
 
     assert any("last.bias" in note for note in run(Writes(), X, kinds={Kind.OUTPUT}).notes)
     assert run(Chain(), X).notes == ()
+
+
+def test_a_summarised_module_has_exact_statistics_and_no_values() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True)), nn.Linear(4, 2))
+    x = torch.randn(5, 3)
+    kinds = frozenset({Kind.OUTPUT, Kind.GRAD_OUTPUT})
+    everything = hv.capture(
+        model, (x,), HookPlan(frozenset({"0", "0.0", "0.1", "1"}), kinds), target=hv.total()
+    )
+    plan = HookPlan(frozenset({"1"}), kinds, summarised=frozenset({"0", "0.0", "0.1", "1"}))
+    run = hv.capture(model, (x,), plan, target=hv.total())
+    assert set(run) == set(everything)
+    assert run.absent == everything.absent
+    for key, record in everything.items():
+        values = record.array().astype(np.float64)
+        summary = hv.statistics(run[key])
+        assert summary.mean == pytest.approx(values.mean(), rel=1e-6)
+        assert summary.max == values.max()
+        assert summary.zeros == (values == 0).sum()
+        assert run[key].overwritten_by == record.overwritten_by
+        if key.path == "1":
+            np.testing.assert_array_equal(run[key].array(), record.array())
+        else:
+            assert run[key].nbytes == 0
+            with pytest.raises(hv.HookViewerError, match="tick it"):
+                run[key].array()
+
+
+def test_joining_a_summary_keeps_values_that_were_recorded_before() -> None:
+    model = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+    x = torch.ones(1, 3)
+    kept = hv.capture(model, (x,), HookPlan(frozenset({"0"})))
+    summarised = hv.capture(model, (x,), HookPlan(frozenset({"1"}), summarised=frozenset({"0"})))
+    both = kept.merged(summarised)
+    assert both.record("0", Kind.OUTPUT).kept is not None
+    assert both.record("1", Kind.OUTPUT).kept is not None

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 from torch.autograd.graph import get_gradient_edge
 
+from hookviewer import torch_private
 from hookviewer.errors import Cancelled, HookViewerError, ModelError
 from hookviewer.hooks.failures import forget_frames, given_shapes, model_error, out_of_memory
 from hookviewer.hooks.gradients import Gradients
@@ -107,16 +108,22 @@ class Run:
     def _take_parameters(self, paths: Iterable[str]) -> None:
         take_parameters(self.index, paths, self.request, self.journal, self.gradients)
 
-    def _tell_written(self, versions: dict[str, int]) -> None:
-        now = parameter_versions(self.index)
-        for name in [name for name, version in versions.items() if now.get(name) != version]:
+    def _tell_written(self, versions: list[tuple[nn.Parameter, int]]) -> None:
+        written = {id(value) for value, version in versions if torch_private.version(value) != version}
+        if not written:
+            return
+        for name, value in all_parameters(self.index).items():
             module = self.index.modules[name.rpartition(".")[0]]
-            if getattr(module, "max_norm", None) is None:  # an embedding's are put back
+            if (
+                id(value) in written and getattr(module, "max_norm", None) is None
+            ):  # an embedding's are put back
                 self.journal.note(f"The model wrote into its own parameter {name}: that cannot be undone.")
 
     def _nothing_requires_grad(self, args: Any, kwargs: Any) -> bool:
+        if self.gradients is None:
+            return False
         tensors = (*all_parameters(self.index).values(), *(tensor for _, tensor in leaves((args, kwargs))))
-        return self.gradients is not None and not any(tensor.requires_grad for tensor in tensors)
+        return not any(tensor.requires_grad for tensor in tensors)
 
     def _forward(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.observer.attach()

@@ -72,9 +72,14 @@ def uninitialised(index: ModuleIndex) -> list[str]:
     ]
 
 
-def parameter_versions(index: ModuleIndex) -> dict[str, int]:
-    """Return how often each parameter has been written in place."""
-    return {name: torch_private.version(value) for name, value in all_parameters(index).items()}
+def parameter_versions(index: ModuleIndex) -> list[tuple[nn.Parameter, int]]:
+    """Return every parameter with how often it has been written in place."""
+    return [
+        (value, torch_private.version(value))
+        for module in index.modules.values()
+        for value in module._parameters.values()
+        if value is not None and not is_lazy(value)
+    ]
 
 
 def take_parameters(

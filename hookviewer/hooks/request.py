@@ -55,6 +55,7 @@ class Request:
     target: Target | None
     edits: tuple[Edit, ...]
     gradients: bool
+    summarised: frozenset[str] = frozenset()
 
     def wanted(self, path: str) -> Wanted:
         """Return what is asked of the module at `path`."""
@@ -71,7 +72,9 @@ class Request:
 
 def checked(index: ModuleIndex, plan: HookPlan, *, target: Target | None, edits: Sequence[Edit]) -> Request:
     """Return the request in canonical paths; raise `HookViewerError` for what cannot be done."""
-    paths = {_canonical(index, path) for path in plan.paths}
+    kept = {_canonical(index, path) for path in plan.paths}
+    summarised = frozenset(_canonical(index, path) for path in plan.summarised) - kept
+    paths = kept | summarised
     edits = tuple(dataclasses.replace(edit, path=_canonical(index, edit.path)) for edit in edits)
     if isinstance(target, unit):
         target = dataclasses.replace(target, path=_canonical(index, target.path))
@@ -81,8 +84,9 @@ def checked(index: ModuleIndex, plan: HookPlan, *, target: Target | None, edits:
         path: Wanted(plan.kinds if path in paths else frozenset(), _edits_at(edits, path))
         for path in sorted({*paths, *(edit.path for edit in edits)})
     }
-    everything = paths.issuperset(index.modules)
-    return Request(modules, Wanted(plan.kinds) if everything else NOTHING, target, edits, plan.needs_target)
+    everything = kept.issuperset(index.modules)
+    others = Wanted(plan.kinds) if everything else NOTHING
+    return Request(modules, others, target, edits, plan.needs_target, summarised)
 
 
 def _canonical(index: ModuleIndex, path: str) -> str:

@@ -54,7 +54,7 @@ def capture(
     modules = list(index.modules.values())
     where = device_of(modules) if device is None else chosen_device(device)
     inputs = (args if isinstance(args, tuple) else (args,), dict(kwargs or {}))
-    journal = Journal(budget, on_record, notes)
+    journal = Journal(budget, on_record, notes, request.summarised)
     with contextlib.ExitStack() as stack:
         stack.enter_context(torch.inference_mode(False))
         stack.enter_context(torch.set_grad_enabled(request.gradients))
