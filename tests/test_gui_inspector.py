@@ -12,10 +12,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from hookviewer.gui.blending import blocky, mixed, strength
 from hookviewer.gui.inspector import Inspector
 from hookviewer.gui.inspector.big_map import BigMap
 from hookviewer.gui.inspector.level_plot import tick_words, ticks
-from hookviewer.gui.inspector.overlay import mixed, strength
 from hookviewer.gui.inspector.profile import limits
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Run, Settings, Shown
@@ -194,8 +194,8 @@ def test_the_overlay_shows_the_photograph_where_the_map_is_weak() -> None:
 
 def test_strength_counts_from_zero_where_zero_is_in_the_middle() -> None:
     values = np.array([[-2.0, 0.0], [1.0, np.nan]], np.float32)
-    assert strength(values, (-2.0, 2.0), 2, 2).tolist() == [[1.0, 0.0], [0.5, 1.0]]
-    assert strength(values, (0.0, 2.0), 2, 2).tolist() == [[0.0, 0.0], [0.5, 1.0]]
+    assert strength(blocky(values, 2, 2), (-2.0, 2.0)).tolist() == [[1.0, 0.0], [0.5, 1.0]]
+    assert strength(values, (0.0, 2.0)).tolist() == [[0.0, 0.0], [0.5, 1.0]]
 
 
 def test_grad_cam_is_looked_at_over_the_picture_until_the_user_chooses(make: Made) -> None:

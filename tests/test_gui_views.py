@@ -50,7 +50,7 @@ def _record(values: torch.Tensor) -> Record:
 
 def _sheet(values: torch.Tensor, **changes: object) -> Sheet:
     record = _record(values)
-    maps = maps_of(record, 0)
+    maps = maps_of(record, 0, None)
     column = Column("A", "one", 1, record, maps)
     good = maps.values.astype(np.float64) if maps.values.dtype.kind != "c" else np.abs(maps.values)
     levels = arrays.levels(good, "full")
@@ -102,12 +102,9 @@ def test_nan_and_infinite_vectors_are_drawn(canvas: Canvas, caplog: pytest.LogCa
 
 
 def test_views_are_found_and_each_layout_has_its_own() -> None:
-    assert len(views()) == 4
+    assert len(views()) == 5
     assert all(issubclass(view, View) for view in views())
-    names = [
-        best_view(arrays.as_maps(np.zeros(shape, np.float32))).__name__
-        for shape in [(1, 3, 4, 4), (1, 9), (), (0,)]
-    ]
+    names = [best_view(_sheet(torch.zeros(shape))).__name__ for shape in [(1, 3, 4, 4), (1, 9), (), (0,)]]
     assert names == ["FeatureMaps", "Bars", "SingleNumber", "Table"]
 
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 import torch
+from PySide6.QtCore import QCoreApplication
 
-from hookviewer import arrays, methods
+from hookviewer import arrays, methods, render
 from hookviewer.errors import HookViewerError
 from hookviewer.gui.remembered import remembered
 from hookviewer.gui.state import InputItem, Look, Run, Selection, Shown
@@ -21,6 +22,10 @@ from hookviewer.recording import Record, Recording
 
 MOST_COLUMNS = 4
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Wall", text)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -46,7 +51,9 @@ class WallState:
     """All columns on one scale. `order` holds the channels in the order of their tiles.
 
     `levels` and `colormap` hold for the inputs' columns, `difference_levels` for the difference. `scale` is
-    the scale in force in words ("layer, 0.5 to 99.5 %").
+    the scale in force: one of `arrays.SCALES`, "peak" (from 0 to the greatest value) or "set by hand".
+    `dead` counts the channels that are left out since they are zero everywhere, `pinned` the first ones of
+    `order` that are there because they are pinned.
     """
 
     path: str
@@ -58,6 +65,8 @@ class WallState:
     scale: str
     difference_levels: tuple[float, float] | None = None
     hidden_inputs: int = 0
+    dead: int = 0
+    pinned: tuple[int, ...] = ()
 
     @property
     def difference(self) -> Column | None:
@@ -82,31 +91,43 @@ def resolve(
         for position, item in enumerate(shown_items)
     ]
     filled = [column for column in columns if column.maps is not None]
+    shared = [column.maps for column in filled if column.maps is not None]
     scale = scale_of(look.scale, selection.shown, filled)
-    levels = look.levels or _levels(tuple(filled), scale)
+    levels = look.levels or levels_of(shared, scale)
     difference = _difference(columns) if look.difference and len(columns) > 1 else None
     difference_levels = None
     if difference is not None:
         columns.append(difference)
         if difference.maps is not None:
-            difference_levels = _levels_of(difference.maps, (), "symmetric")
+            difference_levels = difference_levels_of(difference.maps, selection.shown)
+    source, sort = _sorting(filled, difference, look.sort)
+    dead = _dead(shared) if look.hide_dead else ()
+    count = len(source.values) if source is not None else 0
+    pinned = tuple(one for one in look.pinned(selection.path) if one < count and one not in dead)
     return WallState(
         selection.path,
         selection.shown,
         tuple(columns),
-        _order(filled, difference, look.sort),
+        np.arange(0) if source is None else _arranged(source, sort, dead, pinned),
         levels,
         colormap_of(look.colormap, selection.shown),
         "set by hand" if look.levels else scale,
         difference_levels,
         max(len(items) - MOST_COLUMNS, 0),
+        len(dead),
+        pinned,
     )
 
 
 def scale_of(choice: str, shown: Shown, filled: Sequence[Column] = ()) -> str:
-    """Return the scale in force: `auto` is robust for values, symmetric for signed ones, full for bars."""
+    """Return the scale in force.
+
+    `auto` is robust for values, symmetric for signed ones, full for bars, from 0 to the peak for Grad-CAM.
+    """
     if choice != "auto":
         return choice
+    if shown is Shown.GRAD_CAM:
+        return "peak"
     if filled and all(column.maps is not None and column.maps.layout != "maps" for column in filled):
         return "full"  # bars and numbers are measured, not only seen: none is cut off
     return "symmetric" if shown in (Shown.GRADIENT, Shown.PRODUCT) else "robust"
@@ -117,6 +138,11 @@ def colormap_of(choice: str, shown: Shown) -> str:
     if choice != "auto":
         return choice
     return "ember" if shown in (Shown.GRADIENT, Shown.PRODUCT) else "magma"
+
+
+def difference_colormap(wall: WallState) -> str:
+    """Return the colours of the difference: signed ones, whatever the values have."""
+    return wall.colormap if wall.colormap in render.DIVERGING else "ember"
 
 
 def shown_record(recording: Recording, selection: Selection) -> Record:
@@ -175,59 +201,95 @@ def _column(
     top = f"{run.guesses[0].name} {run.guesses[0].share:.2f}" if run and run.guesses else ""
     column = Column(letter, item.input.name, item.number, top=top)
     if run is None:
-        reason = "Running …" if running else "Not run yet. Press Run (F5)."
+        reason = _tr("Running …") if running else _tr("Not run yet. Press Run (F5).")
         return dataclasses.replace(column, reason=reason, waiting=running)
     try:
         record = shown_record(run.recording, selection)
-        maps = maps_of(record, look.sample)
+        maps = maps_of(record, look.sample, reading_of(record, selection, look))
     except HookViewerError as error:
         arriving = running and not run.summaries
-        reason = "Running …" if arriving else _why(run, str(error))
+        reason = _tr("Running …") if arriving else _why(run, str(error))
         return dataclasses.replace(column, reason=reason, waiting=arriving)
     return dataclasses.replace(column, record=record, maps=maps)
 
 
 def _why(run: Run, reason: str) -> str:
     if run.error is not None and run.error.path is not None:
-        return f"{reason} The run ended in {run.error.path or 'the model'}."
+        ended = _tr("The run ended in {}.").format(run.error.path or _tr("the model"))
+        return f"{reason} {ended}"
     return reason
 
 
+def reading_of(record: Record, selection: Selection, look: Look) -> str | None:
+    """Return how the axes are to be read: as chosen where that is possible, else None for the guess."""
+    chosen = look.readings.get(selection.path)
+    possible = selection.shown is not Shown.GRAD_CAM and chosen in arrays.readings(
+        np.empty(record.shape, bool)
+    )
+    return chosen if possible else None
+
+
 @remembered()
-def maps_of(record: Record, sample: int) -> arrays.Maps:
-    """Return a record as channel maps; the same ones every time, since a record never changes."""
-    return arrays.as_maps(record.array(), sample=sample)
+def maps_of(record: Record, sample: int, reading: str | None) -> arrays.Maps:
+    """Return a record as channel maps; the same ones every time, since a record never changes.
+
+    Raises `HookViewerError` where there is no such sample.
+    """
+    first = arrays.as_maps(record.array(), reading=reading)
+    if not sample:
+        return first
+    if sample >= first.samples:
+        words = _tr("There is no sample {} here, the batch has {}: choose another one.")
+        raise HookViewerError(words.format(sample, first.samples))
+    return arrays.as_maps(record.array(), sample=sample, reading=reading)
 
 
-def _levels(filled: tuple[Column, ...], scale: str) -> tuple[float, float]:
-    maps = tuple(column.maps for column in filled if column.maps is not None)
-    return _levels_of(maps[0], maps[1:], scale) if maps else (0.0, 1.0)
+def levels_of(maps: Sequence[arrays.Maps], scale: str) -> tuple[float, float]:
+    """Return the levels that maps share on a scale."""
+    return _levels_of(maps[0], tuple(maps[1:]), scale) if maps else (0.0, 1.0)
 
 
 @remembered()
 def _levels_of(first: arrays.Maps, others: tuple[arrays.Maps, ...], scale: str) -> tuple[float, float]:
-    return arrays.shared_levels([one.values for one in (first, *others)], scale)
+    values = [one.values for one in (first, *others)]
+    if scale == "peak":
+        return 0.0, max(arrays.shared_levels(values, "full")[1], 0.0)
+    return arrays.shared_levels(values, scale)
+
+
+def difference_levels_of(maps: arrays.Maps, shown: Shown) -> tuple[float, float]:
+    """Return the levels of a difference: zero in the middle; for Grad-CAM all of it, as for its maps."""
+    if shown is not Shown.GRAD_CAM:
+        return levels_of([maps], "symmetric")
+    size = max(map(abs, levels_of([maps], "full")))
+    return -size, size
 
 
 def _difference(columns: Sequence[Column]) -> Column:
     first, second = columns[0], columns[1]
     column = Column("−", f"{first.letter} − {second.letter}", None)
     if first.maps is None or second.maps is None:
-        return dataclasses.replace(
-            column, reason="A difference needs two recorded columns.", waiting=first.waiting
-        )
-    if first.maps.values.shape != second.maps.values.shape:
-        shapes = " and ".join(
-            "×".join(map(str, one.maps.values.shape)) for one in (first, second) if one.maps
-        )
-        return dataclasses.replace(column, reason=f"No difference: the shapes {shapes} are not the same.")
-    maps = _difference_maps(first.maps, second.maps)
+        reason = _tr("A difference needs two recorded columns.")
+        return dataclasses.replace(column, reason=reason, waiting=first.waiting)
+    reason = why_no_difference(first.maps, second.maps)
+    if reason:
+        return dataclasses.replace(column, reason=reason)
+    maps = difference_maps(first.maps, second.maps)
     record = None if first.record is None else _difference_record(first.record, maps)
     return dataclasses.replace(column, record=record, maps=maps)
 
 
+def why_no_difference(first: arrays.Maps, second: arrays.Maps) -> str:
+    """Return why maps cannot be subtracted, or nothing."""
+    if first.values.shape == second.values.shape:
+        return ""
+    words = _tr("No difference: the shapes {} and {} are not the same.")
+    return words.format(*("×".join(map(str, maps.values.shape)) for maps in (first, second)))
+
+
 @remembered(4)
-def _difference_maps(first: arrays.Maps, second: arrays.Maps) -> arrays.Maps:
+def difference_maps(first: arrays.Maps, second: arrays.Maps) -> arrays.Maps:
+    """Return the first maps minus the second ones of the same shape."""
     one, other = (
         maps.values if maps.values.dtype.kind in "fc" else maps.values.astype(np.float64)
         for maps in (first, second)
@@ -243,12 +305,30 @@ def _difference_record(record: Record, maps: arrays.Maps) -> Record:
     return Record(key, tuple(kept.shape), kept.dtype, kept=kept)
 
 
-def _order(filled: Sequence[Column], difference: Column | None, sort: str) -> npt.NDArray[np.intp]:
+def _sorting(
+    filled: Sequence[Column], difference: Column | None, sort: str
+) -> tuple[arrays.Maps | None, str]:
+    """Return the maps that the channels are sorted by, and how."""
     by_difference = sort == "difference" and difference is not None and difference.maps is not None
     source = difference if by_difference else (filled[0] if filled else None)
-    if source is None or source.maps is None:
-        return np.arange(0)
-    return channel_order(source.maps, "difference" if by_difference else sort)
+    return (None if source is None else source.maps), ("difference" if by_difference else sort)
+
+
+def _dead(shared: Sequence[arrays.Maps]) -> tuple[int, ...]:
+    """Return the channels that are zero everywhere in all columns; none where that would be all of them."""
+    if not shared or any(maps.layout != "maps" for maps in shared):
+        return ()
+    count = max(len(maps.values) for maps in shared)
+    alive = np.zeros(count, bool)
+    for maps in shared:
+        alive[: len(maps.values)] |= ~dead_channels(maps)
+    return tuple(np.flatnonzero(~alive).tolist()) if alive.any() else ()
+
+
+@remembered()
+def dead_channels(maps: arrays.Maps) -> npt.NDArray[np.bool_]:
+    """Return which channels are zero everywhere."""
+    return np.logical_not(maps.values.reshape(len(maps.values), -1).any(axis=1))
 
 
 @remembered()
@@ -259,3 +339,13 @@ def channel_order(maps: arrays.Maps, sort: str) -> npt.NDArray[np.intp]:
     if sort == "difference":
         return np.argsort(-np.abs(maps.values).reshape(len(maps.values), -1).mean(axis=1), kind="stable")
     return arrays.channel_order(arrays.channel_statistics(maps.values), sort)
+
+
+@remembered()
+def _arranged(
+    maps: arrays.Maps, sort: str, dead: tuple[int, ...], pinned: tuple[int, ...]
+) -> npt.NDArray[np.intp]:
+    """Return the order without the dead channels and with the pinned ones in front."""
+    order = channel_order(maps, sort)
+    rest = order[~np.isin(order, [*dead, *pinned])]
+    return np.concatenate([np.array(pinned, np.intp), rest])

@@ -70,7 +70,14 @@ def _entry(shown: Shown, wall: WallState, column: Column, path: str) -> Entry | 
     )
     levels = wall.difference_levels if different and wall.difference_levels else wall.levels
     colormap = "ember" if different else wall.colormap
-    return Entry(column.record, caption, levels, colormap, sample=0 if different else shown.look.sample)
+    return Entry(
+        column.record,
+        caption,
+        levels,
+        colormap,
+        sample=0 if different else shown.look.sample,
+        reading=None if different else column.maps.reading,
+    )
 
 
 def _calls(shown: Shown, column: Column, path: str) -> int:

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from hookviewer.gui import numbers
-from hookviewer.gui.columns import Column, WallState
-from hookviewer.gui.state import InputItem
+from hookviewer.gui import cams, numbers
+from hookviewer.gui.columns import Column, WallState, resolve
+from hookviewer.gui.state import InputItem, Shown
+
+if TYPE_CHECKING:
+    from hookviewer.gui.session import Session
 
 GAP = "   "
+
+
+def read_out(session: Session) -> tuple[str, ...]:
+    """Return the read-out of the cell under the pointer, else of the selected one; longest version first."""
+    selection, spot = session.selection, session.pointed
+    channel, cell = (selection.channel, selection.cell) if spot is None else (spot.channel, spot.cell)
+    there = cams.at(selection, spot.path if spot is not None else None)
+    wall = resolve(session.ticked_inputs, session.runs, there, session.look, running=session.running)
+    return reading(wall, channel, cell, session.ticked_inputs)
 
 
 def reading(
@@ -19,14 +32,20 @@ def reading(
     if cell is None or not shown:
         return ()
     row, place = cell
-    where = f"c {channel}  y {row}  x {place}"
+    first = wall.path if wall.shown is Shown.GRAD_CAM else f"c {channel}"
+    where = f"{first}  y {row}  x {place}"
     if len(shown) == 1:
         values = f"= {value(shown[0], channel, cell)}"
     else:
-        values = GAP.join(f"{column.letter} {value(column, channel, cell)}" for column in shown)
+        values = GAP.join(f"{name_of(column)} {value(column, channel, cell)}" for column in shown)
     short = f"{where}  {values}"
     position = input_position(shown[0], cell, items)
-    return (f"{short}{GAP}input {position}", short) if position else (short,)
+    return (f"{short}{GAP}input ≈ {position}", short) if position else (short,)
+
+
+def name_of(column: Column) -> str:
+    """Return what a column is called in the read-out: its letter, or `A − B`."""
+    return column.title if column.number is None else column.letter
 
 
 def value(column: Column, channel: int, cell: tuple[int, int]) -> str:

@@ -8,10 +8,10 @@ import torch
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QProgressBar, QStatusBar, QWidget
 
-from hookviewer.gui import columns, numbers
+from hookviewer.gui import numbers
 from hookviewer.gui.giving_way import Elided, Yielding, hidden
 from hookviewer.gui.parts import icon_label, label, row, rule
-from hookviewer.gui.reading import reading
+from hookviewer.gui.reading import read_out
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Progress
 from hookviewer.gui.theme import scaled
@@ -111,14 +111,7 @@ class StatusBar(QStatusBar):
         self._line.fit()
 
     def _say_pixel(self) -> None:
-        session = self._session
-        wall = columns.resolve(
-            session.ticked_inputs, session.runs, session.selection, session.look, running=session.running
-        )
-        channel, cell = session.selection.channel, session.selection.cell
-        if session.pointed is not None:
-            channel, cell = session.pointed.channel, session.pointed.cell
-        versions = reading(wall, channel, cell, session.ticked_inputs)
+        versions = read_out(self._session)
         for widget in (self._cross, self._rule):
             widget.setVisible(bool(versions))
         self.pixel.say(*(versions or ("",)))

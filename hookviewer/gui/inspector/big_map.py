@@ -9,9 +9,8 @@ from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from hookviewer.gui import thumbnails
+from hookviewer.gui import blending, thumbnails
 from hookviewer.gui.guard import guarded, painting
-from hookviewer.gui.inspector import overlay
 from hookviewer.gui.inspector.focus import Focus, one_channel
 from hookviewer.gui.numbers import number
 from hookviewer.gui.state import InputItem, Pointed
@@ -22,7 +21,6 @@ TALLEST = 320
 LOWEST = 48
 ROW_LINE, COLUMN_LINE = QColor(90, 200, 250), QColor(255, 209, 102)
 CASING = QColor(0, 0, 0, 110)
-MODES = ("map", "overlay", "input")
 
 
 def cross_colours() -> tuple[QColor, QColor]:
@@ -39,7 +37,7 @@ class BigMap(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("big_map")
-        self.setAccessibleName("The selected map")
+        self.setAccessibleName(self.tr("The selected map"))
         self.setMouseTracking(True)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
@@ -47,7 +45,7 @@ class BigMap(QWidget):
         self.focus: Focus | None = None
         self._mode, self._opacity = "map", 0.75
         self._board = tiles.Board()
-        self._kept: tuple[InputItem | None, overlay.Pixels] | None = None
+        self._kept: tuple[InputItem | None, blending.Pixels] | None = None
         keeper().changed.connect(self.update)
 
     def show_focus(self, focus: Focus | None, mode: str, opacity: float) -> None:
@@ -111,21 +109,21 @@ class BigMap(QWidget):
     def _picture(self, focus: Focus, width: int, height: int) -> QImage:
         picture = None if focus.item is None else thumbnails.picture_of(focus.item.input)
         if self._mode == "input" and picture is not None:
-            return _rgb_image(overlay.in_colour(picture, width, height))
+            return _rgb_image(blending.in_colour(picture, width, height))
         pixels = self._pixels(focus, width, height)
         if self._mode == "overlay" and picture is not None:
             colours = np.stack([pixels >> 16 & 255, pixels >> 8 & 255, pixels & 255], axis=2)
-            share = overlay.strength(focus.map, focus.levels, width, height)
+            share = blending.strength(blending.blocky(focus.map, height, width), focus.levels)
             under = self._photograph(focus.item, picture, width, height)
-            return _rgb_image(overlay.mixed(colours.astype(np.uint8), under, share, self._opacity))
+            return _rgb_image(blending.mixed(colours.astype(np.uint8), under, share, self._opacity))
         return QImage(pixels.data, width, height, width * 4, QImage.Format.Format_RGB32)
 
     def _photograph(
         self, item: InputItem | None, picture: Image.Image, width: int, height: int
-    ) -> overlay.Pixels:
+    ) -> blending.Pixels:
         """Return the grey picture, kept for the next channel."""
         if self._kept is None or self._kept[0] is not item or self._kept[1].shape != (height, width):
-            self._kept = (item, overlay.photograph(picture, width, height))
+            self._kept = (item, blending.photograph(picture, width, height))
         return self._kept[1]
 
     def _pixels(self, focus: Focus, width: int, height: int) -> tiles.Colours:
@@ -141,7 +139,7 @@ class BigMap(QWidget):
         maps = one_channel(focus.maps, focus.channel)
         if self._mode == "map" and tiles.flat_channels(maps)[0]:
             value = float(tiles.spread(maps).low[0])
-            marks.flat_label(painter, QRectF(self.rect()), f"= {number(value)}" if value else "dead")
+            marks.flat_label(painter, QRectF(self.rect()), f"= {number(value)}" if value else self.tr("dead"))
 
     def _paint_cross(self, painter: QPainter, focus: Focus) -> None:
         area, (height, width) = self._area(), self._cells_of(focus)

@@ -8,18 +8,23 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from PySide6.QtCore import QCoreApplication
 
 from hookviewer import arrays
-from hookviewer.gui.columns import Column, WallState, maps_of
+from hookviewer.gui.columns import Column, WallState, maps_of, reading_of
 from hookviewer.gui.numbers import number
 from hookviewer.gui.remembered import remembered
-from hookviewer.gui.state import InputItem, Run, Selection
+from hookviewer.gui.state import InputItem, Look, Run, Selection
 from hookviewer.kinds import Key, Kind
 
 Values = npt.NDArray[Any]
 
 MOST_COUNTED = 1 << 19
 BINS = 96
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Inspector", text)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -68,9 +73,9 @@ def focus_of(wall: WallState, selection: Selection, items: Sequence[InputItem]) 
 def reason_of(wall: WallState) -> str:
     """Return why there is nothing to look at."""
     if not wall.columns:
-        return "Tick an input, and its maps can be looked at here."
+        return _tr("Tick an input, and its maps can be looked at here.")
     reason = wall.columns[0].reason
-    return reason or "The tensor is empty: there is nothing to look at."
+    return reason or _tr("The tensor is empty: there is nothing to look at.")
 
 
 @remembered()
@@ -98,7 +103,7 @@ def alike(maps: arrays.Maps, channel: int) -> tuple[Values, Values]:
 
 
 def gradient_of(
-    run: Run | None, selection: Selection, record_key: Key | None, sample: int
+    run: Run | None, selection: Selection, record_key: Key | None, look: Look
 ) -> arrays.Maps | None:
     """Return the gradient's maps of what is selected, where they were recorded and kept."""
     if run is None or record_key is None:
@@ -108,7 +113,9 @@ def gradient_of(
         return None
     leaf = selection.leaf if selection.leaf in leaves else leaves[0]
     record = run.recording.get(Key(selection.path, Kind.GRAD_OUTPUT, selection.call, leaf))
-    return None if record is None or record.kept is None else maps_of(record, sample)
+    if record is None or record.kept is None:
+        return None
+    return maps_of(record, look.sample, reading_of(record, selection, look))
 
 
 def statistics_rows(focus: Focus, gradient: arrays.Maps | None) -> list[tuple[str, str, str]]:
@@ -116,15 +123,22 @@ def statistics_rows(focus: Focus, gradient: arrays.Maps | None) -> list[tuple[st
     own, layer = channel_statistics(focus.maps), layer_statistics(focus.maps)
     place = focus.channel
     rows = [
-        (name, number(float(getattr(own, name)[place])), number(float(getattr(layer, name))))
-        for name in ("mean", "std", "min", "max")
+        (words, number(float(getattr(own, name)[place])), number(float(getattr(layer, name))))
+        for name, words in (
+            ("mean", _tr("mean")),
+            ("std", _tr("std")),
+            ("min", _tr("min")),
+            ("max", _tr("max")),
+        )
     ]
-    rows.append(("zeros", _share(own.zeros[place], own.count[place]), _share(layer.zeros, layer.count)))
+    rows.append((_tr("zeros"), _share(own.zeros[place], own.count[place]), _share(layer.zeros, layer.count)))
     if gradient is not None and gradient.values.shape == focus.maps.values.shape:
         sizes = channel_statistics(gradient).l2
-        rows.append(("|grad|", number(float(sizes[place])), number(float(layer_statistics(gradient).l2))))
+        rows.append(
+            (_tr("|grad|"), number(float(sizes[place])), number(float(layer_statistics(gradient).l2)))
+        )
     odd = (own.nan + own.pos_inf + own.neg_inf)[place]
-    rows.append(("NaN, inf", str(int(odd)), str(int(layer.nan + layer.pos_inf + layer.neg_inf))))
+    rows.append((_tr("NaN, inf"), str(int(odd)), str(int(layer.nan + layer.pos_inf + layer.neg_inf))))
     return rows
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSlider, QStackedLayo
 from hookviewer.gui import columns, parts
 from hookviewer.gui.columns import WallState
 from hookviewer.gui.giving_way import Yielding, hidden
-from hookviewer.gui.inspector.big_map import MODES, BigMap, cross_colours
+from hookviewer.gui.inspector.big_map import BigMap, cross_colours
 from hookviewer.gui.inspector.focus import (
     Focus,
     focus_of,
@@ -24,7 +24,8 @@ from hookviewer.gui.inspector.similar_maps import SimilarMaps
 from hookviewer.gui.inspector.stat_table import StatTable
 from hookviewer.gui.reading import input_position
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import Message, Pointed, Shown
+from hookviewer.gui.state import OVERS as MODES
+from hookviewer.gui.state import Message, Pointed, over_in_force
 from hookviewer.gui.theme import MEDIUM, keeper
 from hookviewer.gui.wall import words
 
@@ -46,11 +47,10 @@ class Inspector(QWidget):
         self.value = parts.label("", "", 16, mono=True, weight=MEDIUM)
         self.place = parts.label("", "second", 11, mono=True)
         self.input_place = parts.label("", "caption", 11, mono=True)
-        self.mode = parts.Segmented(("Map", "Overlay", "Input"), height=26)
+        self.mode = parts.Segmented([self.tr("Map"), self.tr("Overlay"), self.tr("Input")], height=26)
         self.opacity = QSlider(Qt.Orientation.Horizontal)
         self.share = parts.label("", "second", 11, mono=True)
         self.reason = parts.label("", "caption", 12)
-        self._mode_by_hand = False
         self._build()
         self._slow, self._soon = _timer(self, SLOW_MS), _timer(self, 0)
         self._slow.timeout.connect(self.refresh_slow)
@@ -69,7 +69,7 @@ class Inspector(QWidget):
         self._stack.setCurrentIndex(0 if self.focus is None else 1)
         if self.focus is None:
             self.reason.setText(
-                "Open a model to look inside." if session.model is None else reason_of(self._wall)
+                self.tr("Open a model to look inside.") if session.model is None else reason_of(self._wall)
             )
             self.big_map.show_focus(None, "map", 1.0)
             self._slow.stop()
@@ -87,7 +87,7 @@ class Inspector(QWidget):
         run = session.runs.get(number) if number is not None else None
         key = focus.column.record.key if focus.column.record is not None else None
         self.statistics.show_rows(
-            statistics_rows(focus, gradient_of(run, session.selection, key, session.look.sample))
+            statistics_rows(focus, gradient_of(run, session.selection, key, session.look))
         )
         if focus.is_map and len(focus.maps.values) > 1:
             self.similar.show_focus(focus)
@@ -100,9 +100,9 @@ class Inspector(QWidget):
         self._show_map(focus)
         self.value.setText(words.written(focus.value))
         row, place = focus.cell
-        self.place.setText(f"y {row}  x {place}" if focus.is_map else f"index {place}")
+        self.place.setText(f"y {row}  x {place}" if focus.is_map else self.tr("index {}").format(place))
         position = input_position(focus.column, focus.cell, self._session.inputs)
-        self.input_place.setText(f"input ≈ {position}" if position else "")
+        self.input_place.setText(self.tr("input ≈ {}").format(position) if position else "")
         self._levels.setVisible(focus.maps.layout in ("maps", "bars"))
         if self._wall is not None:
             self._scale.setText(words.scale_words(self._wall)[1])
@@ -117,9 +117,7 @@ class Inspector(QWidget):
         self.big_map.show_focus(focus if focus.is_map else None, mode, self.opacity.value() / 100)
 
     def _choose_mode(self) -> None:
-        """Grad-CAM is looked at over the picture, everything else plain, until the user chooses."""
-        if not self._mode_by_hand:
-            self.mode.choose(1 if self._session.selection.shown is Shown.GRAD_CAM else 0)
+        self.mode.choose(MODES.index(over_in_force(self._session.look, self._session.selection.shown)))
 
     def _loosen(self) -> None:
         for button in self.mode.buttons:
@@ -134,8 +132,10 @@ class Inspector(QWidget):
     def _build(self) -> None:
         self.opacity.setRange(5, 99)
         self.opacity.setValue(75)
-        self.opacity.setAccessibleName("Opacity of the map over the picture")
+        self.opacity.setAccessibleName(self.tr("Opacity of the map over the picture"))
         self.opacity.setMinimumWidth(30)
+        for button in self.mode.buttons:
+            button.setToolTip(self.tr("Map, map over the picture, or the picture") + "  O")
         self.share.setFixedWidth(self.share.fontMetrics().horizontalAdvance("100 %") + 4)
         for one in (self.place, self.input_place):
             one.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -153,7 +153,7 @@ class Inspector(QWidget):
         top = parts.frame(parts.column(self.big_map, read, self._controls, margins=(11, 0, 11, 10)))
         body = QFrame()
         body.setLayout(parts.column(top, *self._sections(), None))
-        area = QScrollArea()
+        area = self._area = QScrollArea()
         area.setWidget(body)
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -162,14 +162,16 @@ class Inspector(QWidget):
 
     def _sections(self) -> tuple[Section, ...]:
         self._scale = parts.label("", "second", 11)
-        copy = parts.tool("copy", "Copy as CSV", size=24)
+        copy = parts.tool("copy", self.tr("Copy as CSV"), size=24)
         copy.clicked.connect(self._on_copy)
-        self._row, self._column = parts.label("row", "", 11), parts.label("column", "", 11)
-        self._levels = Section("Levels", self.levels, self._scale, margins=(8, 0, 8, 6))
-        self._statistics = Section("Statistics", self.statistics, copy)
-        self._profile = Section("Profile", self.profile, self._row, self._column, margins=(6, 0, 10, 6))
-        likeness = parts.label("correlation", "caption", 11)
-        self._similar = Section("Most similar", self.similar, likeness, margins=(11, 0, 11, 10))
+        self._row, self._column = parts.label(self.tr("row"), "", 11), parts.label(self.tr("column"), "", 11)
+        self._levels = Section(self.tr("Levels"), self.levels, self._scale, margins=(8, 0, 8, 6))
+        self._statistics = Section(self.tr("Statistics"), self.statistics, copy)
+        self._profile = Section(
+            self.tr("Profile"), self.profile, self._row, self._column, margins=(6, 0, 10, 6)
+        )
+        likeness = parts.label(self.tr("correlation"), "caption", 11)
+        self._similar = Section(self.tr("Most similar"), self.similar, likeness, margins=(11, 0, 11, 10))
         self._recolour()
         return self._levels, self._statistics, self._profile, self._similar
 
@@ -180,16 +182,24 @@ class Inspector(QWidget):
         for signal in (session.inputs_changed, session.runs_changed, session.run_finished):
             signal.connect(self._soon.start)
         keeper().changed.connect(self._recolour)
-        self.mode.changed.connect(self._on_mode_changed)
+        self.mode.changed.connect(lambda place: session.set_look(over=MODES[place]))
+        session.levels_asked.connect(self._on_levels_asked)
         self.opacity.valueChanged.connect(lambda _: self._show_again())
         self.big_map.chosen.connect(self._on_chosen)
         self.big_map.hovered.connect(session.point)
         self.levels.levels_wanted.connect(lambda pair: session.set_look(levels=pair))
         self.similar.chosen.connect(lambda channel: session.select(channel=channel))
 
-    def _on_mode_changed(self) -> None:
-        self._mode_by_hand = True
-        self._show_again()
+    def _on_levels_asked(self) -> None:
+        if not self.isVisible():
+            where = self.tr("Show it first (Ctrl+3).")
+            self._session.tell(Message("info", self.tr("The levels are in the inspector."), where))
+            return
+        if self._levels.isHidden():
+            return
+        self._levels.arrow.setChecked(False)
+        self._area.ensureWidgetVisible(self.levels)
+        self.levels.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _show_again(self) -> None:
         if self.focus is not None:
@@ -200,7 +210,7 @@ class Inspector(QWidget):
 
     def _on_copy(self) -> None:
         QGuiApplication.clipboard().setText(self.statistics.csv())
-        self._session.tell(Message("ok", "Copied the statistics."))
+        self._session.tell(Message("ok", self.tr("Copied the statistics.")))
 
     def _recolour(self) -> None:
         for one, colour in zip((self._row, self._column), cross_colours(), strict=True):

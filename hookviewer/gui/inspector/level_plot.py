@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from hookviewer import render
@@ -15,12 +15,17 @@ from hookviewer.gui.inspector.focus import Focus, Values, counts, one_channel, s
 from hookviewer.gui.theme import font, keeper, scaled, theme
 
 HEIGHT, AXIS = 118, 18
+STEPS = 200
+"""Key presses from one end of the plot to the other."""
 REACH = 7
 """Pixels around a handle at which it is taken."""
 
 
 class LevelPlot(QWidget):
-    """Two handles are the levels; dragging one sets them, a double click gives them back to the scale."""
+    """Two handles are the levels; dragging one sets them, a double click gives them back to the scale.
+
+    With the focus, ↑ ↓ choose a handle, ← → move it (with Shift ten times as far), Delete gives them back.
+    """
 
     levels_wanted = Signal(object)
     """The pair of levels, or None for the scale's own."""
@@ -28,12 +33,15 @@ class LevelPlot(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("levels")
-        self.setAccessibleName("Levels and histogram")
+        self.setAccessibleName(self.tr("Levels and histogram"))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(scaled(HEIGHT))
         self._focus: Focus | None = None
         self._taken: int | None = None
+        self._active = 1
+        """The handle that the keys move: 0 the low one, 1 the high one."""
         self._span = (0.0, 1.0)
         keeper().changed.connect(self.update)
 
@@ -43,9 +51,11 @@ class LevelPlot(QWidget):
         if self._taken is None:
             self._span = self._wanted_span(focus)
         step = span_of(focus.maps)[2]
-        self.setToolTip(
-            f"Counts of every {step}th value, logarithmic." if step > 1 else "Logarithmic counts."
-        )
+        counted = self.tr("Logarithmic counts.")
+        if step > 1:
+            counted = self.tr("Logarithmic counts of one value in {}.").format(step)
+        keys = self.tr("Drag a handle, or press L: ↑ ↓ choose one, ← → move it, Delete resets.")
+        self.setToolTip(f"{counted}\n{keys}")
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -105,7 +115,12 @@ class LevelPlot(QWidget):
         painter.drawLine(QLineF(0, base + 0.5, self.width(), base + 0.5))
         for place, level in enumerate(self._focus.levels):
             x = min(max(self.x_of(level), 1.0), self.width() - 1.0)
-            painter.fillRect(QRectF(x - 1, 0, 3 if place == self._taken else 2, base), theme()["accent"])
+            held = place == self._taken or (self.hasFocus() and place == self._active)
+            painter.fillRect(QRectF(x - (2 if held else 1), 0, 4 if held else 2, base), theme()["accent"])
+        if self.hasFocus():
+            painter.setPen(QPen(theme()["focus"], 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
 
     def _paint_axis(self, painter: QPainter) -> None:
         painter.setFont(font("mono", 10))
@@ -124,6 +139,7 @@ class LevelPlot(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
             self._taken = self._handle_at(event.position().x())
+            self._active = self._active if self._taken is None else self._taken
 
     @guarded
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -132,10 +148,7 @@ class LevelPlot(QWidget):
             near = self._handle_at(x) is not None
             self.setCursor(Qt.CursorShape.SplitHCursor if near else Qt.CursorShape.ArrowCursor)
             return
-        ends = list(self._focus.levels)
-        ends[self._taken] = self.value_at(min(max(x, 0.0), float(self.width())))
-        if ends[0] < ends[1]:
-            self.levels_wanted.emit((ends[0], ends[1]))
+        self._move(self._taken, self.value_at(min(max(x, 0.0), float(self.width()))))
 
     @guarded
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -145,6 +158,32 @@ class LevelPlot(QWidget):
     @guarded
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         self.levels_wanted.emit(None)
+
+    @guarded
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key, keys = event.key(), Qt.Key
+        if self._focus is not None and key in (keys.Key_Left, keys.Key_Right):
+            far = 10 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1
+            step = (self._span[1] - self._span[0]) / STEPS * far * (1 if key == keys.Key_Right else -1)
+            self._move(self._active, self._focus.levels[self._active] + step)
+        elif key in (keys.Key_Up, keys.Key_Down):
+            self._active = int(key == keys.Key_Up)
+            self.update()
+        elif key in (keys.Key_Delete, keys.Key_Backspace):
+            self.levels_wanted.emit(None)
+        else:
+            event.ignore()
+            return
+        event.accept()
+
+    def _move(self, place: int, value: float) -> None:
+        """Ask for one level at another value; it stays on its side of the other one."""
+        if self._focus is None:
+            return
+        ends = list(self._focus.levels)
+        ends[place] = value
+        if ends[0] < ends[1]:
+            self.levels_wanted.emit((ends[0], ends[1]))
 
     def _handle_at(self, x: float) -> int | None:
         if self._focus is None:

@@ -22,7 +22,7 @@ class Profile(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Values along the row and the column")
+        self.setAccessibleName(self.tr("Values along the row and the column"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(scaled(HEIGHT))
         self._focus: Focus | None = None

@@ -25,7 +25,7 @@ class Section(QFrame):
         self.arrow = QToolButton()
         self.arrow.setFixedSize(18, 18)
         self.arrow.setCheckable(True)
-        self.arrow.setAccessibleName(f"Fold {title.lower()}")
+        self.arrow.setAccessibleName(self.tr("Fold {}").format(title))
         self.arrow.toggled.connect(self._on_toggled)
         set_icon(self.arrow, "chevron-down", "text_3")
         name = parts.label(title, "strong")

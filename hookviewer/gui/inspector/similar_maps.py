@@ -22,7 +22,7 @@ class SimilarMaps(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Most similar channels")
+        self.setAccessibleName(self.tr("Most similar channels"))
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -66,7 +66,7 @@ class SimilarMaps(QWidget):
             if not self.channels:
                 painter.setFont(font("ui", 11))
                 painter.setPen(theme()["text_3"])
-                words = "No other channel can be compared with it."
+                words = self.tr("No other channel can be compared with it.")
                 painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft, words)
             for place, channel in enumerate(self.channels):
                 self._paint_one(painter, self._focus, place, channel)

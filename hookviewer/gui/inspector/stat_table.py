@@ -11,7 +11,6 @@ from hookviewer.gui import parts
 from hookviewer.gui.theme import scaled
 
 ROW = 21
-HEADS = ("", "channel", "layer")
 
 
 class StatTable(QFrame):
@@ -19,15 +18,15 @@ class StatTable(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Statistics")
+        self.setAccessibleName(self.tr("Statistics"))
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(12)
         self._grid.setVerticalSpacing(0)
         self._grid.setColumnStretch(0, 1)
-        for place in (1, 2):
+        for place, head in enumerate((self.tr("channel"), self.tr("layer")), 1):
             self._grid.setColumnMinimumWidth(place, scaled(78))
-            self._grid.addWidget(_aligned(parts.label(HEADS[place], "caption", 11)), 0, place)
+            self._grid.addWidget(_aligned(parts.label(head, "caption", 11)), 0, place)
         self._grid.addWidget(parts.rule(), 1, 0, 1, 3)
         self._labels: list[tuple[QLabel, QLabel, QLabel]] = []
         self.rows: Sequence[tuple[str, str, str]] = ()

@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 import sys
 
-from hookviewer.arrays import Maps
-from hookviewer.gui.views.view import Sheet, View
+from hookviewer.gui.views.view import Sheet, Strip, View
 from hookviewer.registry import classes_in
 
-__all__ = ["Sheet", "View", "best_view", "views"]
+__all__ = ["Sheet", "Strip", "View", "best_view", "views"]
 
 
 @functools.cache
@@ -18,6 +17,6 @@ def views() -> tuple[type[View], ...]:
     return tuple(classes_in(sys.modules[__name__], View))  # type: ignore[type-abstract]
 
 
-def best_view(maps: Maps) -> type[View]:
-    """Return the view that suits a record best; there is one for every record."""
-    return max(views(), key=lambda view: view.suits(maps))
+def best_view(sheet: Sheet) -> type[View]:
+    """Return the view that suits a sheet best; there is one for every record."""
+    return max(views(), key=lambda view: view.suits(sheet))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, Qt
+from PySide6.QtCore import QCoreApplication, QLineF, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from hookviewer import render
@@ -30,8 +30,8 @@ class Bars(View):
     """The values of a vector from left to right; narrow ones share a pixel and none is skipped."""
 
     @classmethod
-    def suits(cls, maps: Maps) -> int:
-        return 10 if maps.layout == "bars" else -1
+    def suits(cls, sheet: Sheet) -> int:
+        return 10 if sheet.drawn.layout == "bars" else -1
 
     # -- where things are
 
@@ -174,7 +174,7 @@ class Bars(View):
         top = self.area.height() - self._list_height() + 4
         painter.setFont(font("ui", 11, MEDIUM))
         painter.setPen(look["text_3"])
-        painter.drawText(QPointF(12, top + 12), "Largest by magnitude")
+        painter.drawText(QPointF(12, top + 12), QCoreApplication.translate("Wall", "Largest by magnitude"))
         biggest = float(np.abs(np.nan_to_num(values)).max()) or 1.0
         for line, place in enumerate(strongest):
             y = top + 20 + line * scaled(LIST_ROW)

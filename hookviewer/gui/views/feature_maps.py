@@ -17,6 +17,7 @@ from hookviewer.gui.views.view import EDGE, GUTTER, Sheet, View
 from hookviewer.gui.wall import geometry, marks, tiles
 from hookviewer.gui.wall.geometry import Box, Grid, Sight
 from hookviewer.gui.wall.item import WallItem
+from hookviewer.gui.wall.words import tr
 
 
 class FeatureMaps(View):
@@ -29,8 +30,8 @@ class FeatureMaps(View):
         self._settled = Sight()
 
     @classmethod
-    def suits(cls, maps: Maps) -> int:
-        return 10 if maps.layout == "maps" else -1
+    def suits(cls, sheet: Sheet) -> int:
+        return 10 if sheet.drawn.layout == "maps" else -1
 
     def show(self, sheet: Sheet) -> None:
         gap, edge = self._pixels(GUTTER), self._pixels(EDGE)
@@ -88,8 +89,8 @@ class FeatureMaps(View):
 
     def stepped(self, at: Pointed, across: int, down: int) -> Pointed:
         tile = self._tile_of(at.channel)
-        if tile is None:
-            return at
+        if tile is None:  # its tile is hidden: go on from the first one
+            return Pointed(int(self._sheet.order[0]), at.cell) if len(self._sheet.order) else at
         wish = tile + across + down * self.grid.columns
         if not 0 <= wish < len(self._sheet.order):
             return at
@@ -136,6 +137,8 @@ class FeatureMaps(View):
         if self._sheet.column.maps is None:
             return
         self._paint_labels(painter)
+        for channel in self._sheet.pinned:
+            self._paint_pin(painter, channel)
         if self._sheet.pointed is not None:
             self._paint_pointed(painter, self._sheet.pointed)
         if self._sheet.selected is not None:
@@ -149,7 +152,7 @@ class FeatureMaps(View):
             channel = int(self._sheet.order[tile])
             if channel < len(flat) and flat[channel]:
                 value = float(spread.low[channel])
-                marks.flat_label(painter, self._rect(tile), f"= {number(value)}" if value else "dead")
+                marks.flat_label(painter, self._rect(tile), f"= {number(value)}" if value else tr("dead"))
             elif channel < len(flat) and spread.odd[channel] and self.grid.width > 30 * self.ratio:
                 corner = self._rect(tile).topRight() + QPointF(-3, 3)
                 marks.badge(painter, corner, self._odd_words(channel))
@@ -158,6 +161,11 @@ class FeatureMaps(View):
         values = self._maps.values[channel]
         counts = (("NaN", int(np.isnan(values).sum())), ("inf", int(np.isinf(values).sum())))
         return "  ".join(f"{word} {count}" for word, count in counts if count)
+
+    def _paint_pin(self, painter: QPainter, channel: int) -> None:
+        tile = self._tile_of(channel)
+        if tile is not None and min(self._rect(tile).width(), self._rect(tile).height()) >= 24:
+            marks.pin(painter, self._rect(tile).bottomRight() - QPointF(4, 4))
 
     def _paint_pointed(self, painter: QPainter, pointed: Pointed) -> None:
         tile = self._tile_of(pointed.channel)

@@ -10,14 +10,13 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QFont, QImage, QPainter
 from PySide6.QtWidgets import QFrame, QLabel, QSlider, QTableView, QWidget
 
-from hookviewer.arrays import Maps
 from hookviewer.gui import parts
 from hookviewer.gui.numbers import shape
 from hookviewer.gui.state import Pointed
 from hookviewer.gui.theme import font, scaled, theme
 from hookviewer.gui.views.view import Sheet, View
 from hookviewer.gui.wall import marks
-from hookviewer.gui.wall.words import written
+from hookviewer.gui.wall.words import tr, written
 
 Index = QModelIndex | QPersistentModelIndex
 ROOT = QModelIndex()
@@ -72,7 +71,7 @@ class Table(View):
         self._model = ArrayModel(self._values)
         self._table = QTableView()
         self._table.setModel(self._model)
-        self._table.setAccessibleName("Values")
+        self._table.setAccessibleName(tr("Values"))
         self._table.setAlternatingRowColors(False)
         self._table.horizontalHeader().setDefaultSectionSize(scaled(78))
         self._table.verticalHeader().setDefaultSectionSize(scaled(21))
@@ -87,8 +86,8 @@ class Table(View):
         self._table.clicked.connect(self._on_clicked)
 
     @classmethod
-    def suits(cls, maps: Maps) -> int:
-        return 10 if maps.layout == "table" else 0
+    def suits(cls, sheet: Sheet) -> int:
+        return 10 if sheet.drawn.layout == "table" else 0
 
     def show(self, sheet: Sheet) -> None:
         maps, record = sheet.column.maps, sheet.column.record
@@ -110,7 +109,7 @@ class Table(View):
             say(painter, self.area, column.reason)
         elif not column.maps.values.size:
             sizes = shape(column.record.shape) if column.record is not None else "0"
-            marks.sentence(painter, self.area, f"The tensor is empty: its shape is {sizes}.")
+            marks.sentence(painter, self.area, tr("The tensor is empty: its shape is {}.").format(sizes))
 
     def image(self) -> QImage:
         return self.host.grab().toImage()
@@ -145,7 +144,7 @@ class Table(View):
     def _slider(self, axis: int, size: int) -> tuple[QSlider, QLabel]:
         slider = QSlider(Qt.Orientation.Horizontal)
         slider.setRange(0, size - 1)
-        slider.setAccessibleName(f"Place on axis {axis}")
+        slider.setAccessibleName(tr("Place on axis {}").format(axis))
         slider.setEnabled(size > 1)
         words = parts.label("", "second", 11, mono=True)
         slider.valueChanged.connect(self._show_plane)
@@ -156,7 +155,7 @@ class Table(View):
     def _show_plane(self) -> None:
         values = self._values
         for axis, (slider, words) in enumerate(self._sliders):
-            words.setText(f"axis {axis}: {slider.value()} of {slider.maximum() + 1}")
+            words.setText(tr("axis {}: {} of {}").format(axis, slider.value(), slider.maximum() + 1))
         place = tuple(slider.value() for slider, _ in self._sliders)
         plane = values[place] if place else values
         self._model.show_values(plane.reshape(1, -1) if plane.ndim == 1 else plane)

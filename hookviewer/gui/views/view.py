@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +14,31 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
 from hookviewer.arrays import Maps
+from hookviewer.gui.cams import Cam
 from hookviewer.gui.columns import Column
 from hookviewer.gui.guard import painting
 from hookviewer.gui.state import Pointed
 from hookviewer.gui.wall.geometry import Sight
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 EDGE = 2
 GUTTER = 2
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Strip:
+    """Maps of several layers for one column, over its picture where it has one.
+
+    `shape` is the height of every tile for a width of 1, `selected` the path of the selected layer.
+    """
+
+    cams: tuple[Cam, ...]
+    picture: Image | None
+    shape: float
+    selected: str
+    colormap: str
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -29,7 +48,8 @@ class Sheet:
     `room` is the width and height of the narrowest column in device pixels, `lead` the maps of the first
     filled column (they give all columns their geometry), `others` the other filled columns. `selected` and
     `pointed` are the cells that are marked (`cell`: the selected one was chosen), `names` the classes of the
-    model, `hurry` says that a gesture is going on.
+    model, `hurry` says that a gesture is going on. `pinned` are
+    the channels that are marked as pinned; a `strip` stands in the place of the column's maps.
     """
 
     column: Column
@@ -46,6 +66,13 @@ class Sheet:
     names: tuple[str, ...] = ()
     sort: str = "channel"
     hurry: bool = False
+    pinned: tuple[int, ...] = ()
+    strip: Strip | None = None
+
+    @property
+    def drawn(self) -> Maps:
+        """The column's maps, or where there are none those that its place is kept for."""
+        return self.lead if self.column.maps is None else self.column.maps
 
 
 class View(ABC):
@@ -59,8 +86,8 @@ class View(ABC):
 
     @classmethod
     @abstractmethod
-    def suits(cls, maps: Maps) -> int:
-        """Return how well the view suits a record: the largest wins, below 0 it cannot draw it."""
+    def suits(cls, sheet: Sheet) -> int:
+        """Return how well the view suits what there is to draw: the largest wins, below 0 it cannot."""
 
     def show(self, sheet: Sheet) -> None:
         """Take what is to be drawn."""
@@ -91,6 +118,10 @@ class View(ABC):
     def tile_rect(self, channel: int) -> QRect:
         """Return where a channel is drawn; an empty rectangle when it is not."""
         return QRect()
+
+    def tip(self, point: QPointF) -> str:
+        """Return what there is to say about a point of the host."""
+        return ""
 
     def zoomed(self, factor: float, point: QPointF) -> Sight:
         """Return the sight after a zoom around a point of the host."""

@@ -68,7 +68,8 @@ class Canvas(QWidget):
     def show_sheet(self, sheet: Sheet) -> None:
         """Draw a column with the view that suits it best."""
         self._column = sheet.column
-        wanted = best_view(sheet.column.maps or sheet.lead)
+        self.setToolTip("")
+        wanted = best_view(sheet)
         if type(self.view) is not wanted:
             self._drop_view()
             self.view = wanted(self)
@@ -129,6 +130,7 @@ class Canvas(QWidget):
         if self.view is None:
             return
         if self._pressed is None or not event.buttons() & Qt.MouseButton.LeftButton:
+            self.setToolTip(self.view.tip(event.position()))
             self.hovered.emit(self.view.spot(event.position()))
             return
         way = event.position() - self._pressed

@@ -22,10 +22,12 @@ class ChannelField(QFrame):
         self.number = QLineEdit()
         self.number.setFont(font("mono", 12))
         self.number.setFixedWidth(90)
-        self.number.setPlaceholderText(f"0 to {last}")
-        self.number.setAccessibleName("Channel")
+        self.number.setPlaceholderText(self.tr("0 to {}").format(last))
+        self.number.setAccessibleName(self.tr("Channel"))
         self.number.returnPressed.connect(self._on_entered)
-        self.setLayout(parts.row(parts.label("Channel"), self.number, spacing=8, margins=(12, 8, 12, 8)))
+        self.setLayout(
+            parts.row(parts.label(self.tr("Channel")), self.number, spacing=8, margins=(12, 8, 12, 8))
+        )
 
     def ask(self) -> None:
         """Show the field in the middle of the wall."""

@@ -6,11 +6,11 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from hookviewer.gui import parts
+from hookviewer.gui.cams import Cams
 from hookviewer.gui.choices import Choice
-from hookviewer.gui.columns import WallState
+from hookviewer.gui.columns import WallState, difference_colormap
 from hookviewer.gui.giving_way import Step, Yielding, hidden
 from hookviewer.gui.icons import set_icon
-from hookviewer.gui.numbers import number
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import font, scaled
@@ -24,19 +24,19 @@ class KindSwitch(parts.Segmented):
     """The control `kind`: output, gradient, product or Grad-CAM."""
 
     def __init__(self) -> None:
-        super().__init__(tuple(words.KINDS.values()))
+        super().__init__([words.tr(word) for word in words.KINDS.values()])
         self.setObjectName("kind")
-        self.setAccessibleName("Which tensor is shown")
+        self.setAccessibleName(self.tr("Which tensor is shown"))
         for button, shown in zip(self.buttons, words.KINDS, strict=True):
             button.setObjectName(words.KINDS[shown])
-            button.setAccessibleName(words.KINDS[shown])
-            button.setToolTip(words.KIND_TIPS[shown])
+            button.setAccessibleName(button.text())
+            button.setToolTip(words.tr(words.KIND_TIPS[shown]) + "  G")
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def shorten(self, on: bool) -> None:
         """Take as little room as the words need."""
-        for button, word in zip(self.buttons, words.KINDS.values(), strict=True):
-            button.setText(words.SHORT_KINDS.get(word, word) if on else word)
+        for button, (shown, word) in zip(self.buttons, words.KINDS.items(), strict=True):
+            button.setText(words.tr(words.SHORT_KINDS.get(shown, word) if on else word))
             button.setStyleSheet("padding: 0 4px;" if on else "")
         self.updateGeometry()  # at once: the row is measured again before Qt would tell it
 
@@ -61,7 +61,7 @@ class WordChoice(Choice):
     def __init__(self, name: str, tip: str, items: dict[str, str]) -> None:
         super().__init__(name, "", tip)
         for key, text in items.items():
-            self.addItem(text, key)
+            self.addItem(words.tr(text), key)
 
     def say(self, long: str, short: str) -> None:
         """Show these words, long or short, whatever the item is called."""
@@ -85,39 +85,44 @@ class Controls(Yielding):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         self._session = session
         self.kind = KindSwitch()
-        self.sort = WordChoice("sort", "Sort the channels  S", words.SORTS)
-        self.scale = WordChoice("scale", "Scale", words.SCALES)
+        tr = words.tr
+        self.sort = WordChoice("sort", tr("Sort the channels") + "  S", words.SORTS)
+        self.scale = WordChoice("scale", tr("Scale"), words.SCALES)
         self.colormap = RampChoice()
         self.low = parts.label("", "second", 11, mono=True)
         self.high = parts.label("", "second", 11, mono=True)
         self.low.setObjectName("scale_low")
         self.high.setObjectName("scale_high")
-        self.difference = _toggle("Difference", "diff", "A − B as a last column  D")
+        self.difference = _toggle(tr("Difference"), "diff", tr("A − B as a last column") + "  D")
         self.difference_ramp = Ramp()
         ramp = (self.low, self.colormap, self.high)
         items = (self.kind, self.sort, self.scale, *ramp, None, self.difference_ramp, self.difference)
         super().__init__(parts.row(*items, spacing=5, margins=(10, 0, 10, 8)), self._steps(), parent)
         self.setFixedHeight(scaled(HEIGHT))
         for place, tip in enumerate(words.SCALE_TIPS.values()):
-            self.scale.setItemData(place, tip, Qt.ItemDataRole.ToolTipRole)
+            self.scale.setItemData(place, tr(tip), Qt.ItemDataRole.ToolTipRole)
         self._connect()
 
-    def show_state(self, wall: WallState, inputs: int) -> None:
-        """Show what is in force."""
+    def show_state(self, wall: WallState, inputs: int, cams: Cams | None = None) -> None:
+        """Show what is in force; a strip of layers (`cams`) has nothing to sort."""
         look = self._session.look
         self.kind.choose(list(Shown).index(wall.shown))
         _choose(self.sort, look.sort)
         _choose(self.scale, look.scale)
         _choose(self.colormap, look.colormap)
-        self.sort.say(f"Sort: {look.sort}", look.sort)
-        self.scale.say(*words.scale_words(wall))
+        sort = words.tr(words.SORTS[look.sort])
+        self.sort.say(words.tr("Sort: {}").format(sort), sort)
+        self._sortable = cams is None
+        self.scale.say(*words.scale_words(wall, cams))
         self.colormap.show_scale(wall.colormap, wall.levels)
-        self.low.setText(number(wall.levels[0]))
-        self.high.setText(number(wall.levels[1]))
+        for label, end in zip((self.low, self.high), words.ramp_ends(wall, cams), strict=True):
+            label.setText(end)
         self.difference.setChecked(look.difference)
         self.difference.setEnabled(inputs > 1)
         self.difference.setToolTip(
-            "A − B as a last column  D" if inputs > 1 else "Tick a second input to see a difference."
+            words.tr("A − B as a last column") + "  D"
+            if inputs > 1
+            else words.tr("Tick a second input to see a difference.")
         )
         shown = wall.difference_levels
         self._has_difference = shown is not None
@@ -132,6 +137,7 @@ class Controls(Yielding):
 
     _has_difference = False
     _has_colours = True
+    _sortable = True
 
     def _steps(self) -> list[Step]:
         return [
@@ -145,7 +151,7 @@ class Controls(Yielding):
             (lambda: self.colormap.shorten(False), lambda: self.colormap.shorten(True)),
             (lambda: None, lambda: self.difference_ramp.hide()),
             (lambda: self.kind.shorten(False), lambda: self.kind.shorten(True)),
-            hidden(self.sort),
+            (lambda: self.sort.setVisible(self._sortable), self.sort.hide),
             hidden(self.scale),
         ]
 
@@ -165,11 +171,6 @@ class Controls(Yielding):
             self._session.set_look(sort=value, difference=True)
         else:
             self._session.set_look(**{name: value})
-
-
-def difference_colormap(wall: WallState) -> str:
-    """Return the colours of the difference: signed ones, whatever the values have."""
-    return wall.colormap if wall.colormap in ("ember", "CET-D1A") else "ember"
 
 
 def _choose(box: Choice, value: str) -> None:

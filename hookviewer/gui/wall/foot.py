@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QT_TRANSLATE_NOOP
 from PySide6.QtWidgets import QWidget
 
 from hookviewer.gui import parts
 from hookviewer.gui.giving_way import Step, Yielding, hidden
 from hookviewer.gui.theme import scaled
 from hookviewer.gui.wall.claiming import Claiming
+from hookviewer.gui.wall.words import tr
 
 HEIGHT = 28
 KEYS = (
-    (("←", "→"), "channel"),
-    (("[", "]"), "layer"),
-    (("G",), "kind"),
-    (("Z",), "fit"),
-    (("D",), "difference"),
-    (("?",), "all keys"),
+    (("←", "→"), str(QT_TRANSLATE_NOOP("Wall", "channel"))),
+    (("[", "]"), str(QT_TRANSLATE_NOOP("Wall", "layer"))),
+    (("G",), str(QT_TRANSLATE_NOOP("Wall", "kind"))),
+    (("Z",), str(QT_TRANSLATE_NOOP("Wall", "fit"))),
+    (("D",), str(QT_TRANSLATE_NOOP("Wall", "difference"))),
+    (("?",), str(QT_TRANSLATE_NOOP("Wall", "all keys"))),
 )
 
 
@@ -28,14 +30,15 @@ class Foot(Yielding):
         hints: list[parts.Item] = []
         steps: list[Step] = []
         for keys, text in KEYS:
-            group = [*(parts.key(one) for one in keys), parts.label(text, "caption", 11)]
+            group = [*(parts.key(one) for one in keys), parts.label(tr(text), "caption", 11)]
             hints += [*group, 6]
             steps.insert(0, hidden(*group))
         layout = parts.row(self.words, *hints[:-1], spacing=4, margins=(12, 0, 10, 0))
         super().__init__(layout, [*steps[1:], steps[0]], parent)
         self.setFixedHeight(scaled(HEIGHT))
 
-    def say(self, text: str) -> None:
-        """Say something else of the channels."""
+    def say(self, text: str, tip: str = "") -> None:
+        """Say something else of the channels; the tip says all where the text is only a part of it."""
         self.words.say(text)
+        self.words.setToolTip(tip or text)
         self.fit()

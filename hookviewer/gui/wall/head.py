@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
+from hookviewer import arrays
 from hookviewer.gui import numbers, parts
 from hookviewer.gui.columns import WallState
 from hookviewer.gui.giving_way import Step, Yielding, hidden
@@ -15,6 +17,7 @@ from hookviewer.gui.module_facts import family_of
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import MEDIUM, font, keeper, scaled, theme
+from hookviewer.gui.wall import words
 from hookviewer.gui.wall.claiming import Claiming
 from hookviewer.kinds import Kind
 from hookviewer.modules import ModuleNode
@@ -43,9 +46,11 @@ class Head(Yielding):
         self.type = parts.label("", "", 11, weight=MEDIUM)
         self.type.setFixedHeight(scaled(18))
         self.shape = parts.label("", "second", 11, mono=True)
-        self.call = _menu_button("Call of the module")
-        self.leaf = _menu_button("Tensor of a nested output")
-        self.sample = _menu_button("Sample of the batch")
+        self.call = _menu_button(words.tr("Call of the module"))
+        self.leaf = _menu_button(words.tr("Tensor of a nested output"))
+        self.sample = _menu_button(words.tr("Sample of the batch"))
+        self.reading = _menu_button(words.tr("What the axes are; it holds for all modules of this type"))
+        self.reading.setObjectName("reading")
         self.overwritten = Claiming(role="warn")
         self.overwritten.setObjectName("overwritten")
         self._node: ModuleNode | None = None
@@ -60,6 +65,7 @@ class Head(Yielding):
         recording, record = self._first(wall)
         self._show_path(wall.path)
         self._show_tensor(record, wall)
+        self._show_reading(record, wall)
         self._show_calls(recording, wall)
         self._show_leaves(recording, wall)
         self._show_overwritten(record)
@@ -67,18 +73,29 @@ class Head(Yielding):
 
     def _items(self) -> Sequence[parts.Item]:
         before, after = (
-            parts.tool("chevron-left", "Previous layer  ["),
-            parts.tool("chevron-right", "Next layer  ]"),
+            parts.tool("chevron-left", words.tr("Previous layer") + "  ["),
+            parts.tool("chevron-right", words.tr("Next layer") + "  ]"),
         )
         before.clicked.connect(lambda: self.layer_wanted.emit(-1))
         after.clicked.connect(lambda: self.layer_wanted.emit(1))
-        copy, fit = parts.tool("copy", "Copy picture  Ctrl+C"), parts.tool("maximize", "Fit  Z")
+        copy = parts.tool("copy", words.tr("Copy picture") + "  Ctrl+C")
+        fit = parts.tool("maximize", words.tr("Fit") + "  Z")
         copy.clicked.connect(lambda: self.copy_wanted.emit())
         fit.clicked.connect(lambda: self.fit_wanted.emit())
-        self.fill = parts.tool("columns-3", "Fill the width; scroll to the rest", checkable=True)
+        self.fill = parts.tool("columns-3", words.tr("Fill the width; scroll to the rest"), checkable=True)
         self.fill.clicked.connect(lambda on: self.fill_wanted.emit(on))
-        words = (self.type, 2, self.shape, self.call, self.leaf, self.sample, 2, self.overwritten)
-        return (self._crumbs, *words, before, after, parts.rule(20), copy, self.fill, fit)
+        said = (
+            self.type,
+            2,
+            self.shape,
+            self.reading,
+            self.call,
+            self.leaf,
+            self.sample,
+            2,
+            self.overwritten,
+        )
+        return (self._crumbs, *said, before, after, parts.rule(20), copy, self.fill, fit)
 
     def _first(self, wall: WallState) -> tuple[Recording | None, Record | None]:
         for column in wall.columns:
@@ -90,7 +107,7 @@ class Head(Yielding):
 
     def _show_path(self, path: str) -> None:
         card = self._session.card
-        name = (card.name if card is not None else "") or "model"
+        name = (card.name if card is not None else "") or words.tr("model")
         self._node = _node_of(self._session.tree, path)
         if (name, path) != self._crumbs_of:
             self._crumbs_of = (name, path)
@@ -126,14 +143,16 @@ class Head(Yielding):
         made.setFont(font("ui", 13))
         made.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
         made.setProperty("role", "crumbLast" if last else "crumb")
-        made.setToolTip(path or "the whole model")
+        made.setToolTip(path or words.tr("the whole model"))
         made.clicked.connect(lambda: self._session.select(path=path))
         return made
 
     def _steps(self) -> tuple[Step, ...]:
         early = [self._without(place) for place in range(0, max(len(self._links) - 3, 0), 2)]
         shorter = (lambda: self._say_shape(long=True), lambda: self._say_shape(long=False))
-        return (shorter, *early[:1], hidden(self.type), *early[1:], hidden(self.shape), hidden(self.fill))
+        brief = (lambda: self._say_reading(long=True), lambda: self._say_reading(long=False))
+        last = (hidden(self.shape), hidden(self.fill))
+        return (shorter, brief, *early[:1], hidden(self.type), *early[1:], *last)
 
     def _without(self, place: int) -> Step:
         """Return the step that hides one part of the path and the arrow behind it."""
@@ -153,8 +172,9 @@ class Head(Yielding):
         column = next((one for one in wall.columns if one.maps is not None), None)
         samples = column.maps.samples if column is not None and column.maps is not None else 1
         sample = self._session.look.sample
-        entries = [(f"sample {place}", place) for place in range(min(samples, MOST_IN_MENU))]
-        text = f"sample {sample} of {samples}"
+        one = words.tr("sample {}")
+        entries = [(one.format(place), place) for place in range(min(samples, MOST_IN_MENU))]
+        text = words.tr("sample {} of {}").format(sample, samples)
         _fill_menu(self.sample, text, entries, lambda place: self._session.set_look(sample=place))
 
     _record: Record | None = None
@@ -168,11 +188,33 @@ class Head(Yielding):
         dtype = f" {str(record.dtype).removeprefix('torch.')}" if long else ""
         self.shape.setText(numbers.shape(sizes) + dtype)
 
+    def _show_reading(self, record: Record | None, wall: WallState) -> None:
+        column = next((one for one in wall.columns if one.maps is not None and one.number is not None), None)
+        self._reading = column.maps.reading if column is not None and column.maps is not None else ""
+        possible = arrays.readings(np.empty(record.shape, bool)) if record is not None else ()
+        chosen = () if wall.shown is Shown.GRAD_CAM or len(possible) < 2 else possible
+        entries = [(words.axes(one), one) for one in chosen]
+        _fill_menu(self.reading, "", entries, self._session.set_reading)
+        for action, one in zip(self.reading.menu().actions(), chosen, strict=True):
+            action.setCheckable(True)
+            action.setChecked(one == self._reading)
+        self._say_reading(long=True)
+
+    _reading = ""
+
+    def _say_reading(self, *, long: bool) -> None:
+        text = words.axes(self._reading)
+        self.reading.setText(text if long else text.rpartition("×")[2].strip())
+        self.reading.setToolTip(
+            words.tr("Axes: {}. The choice holds for all modules of this type.").format(text)
+        )
+
     def _show_calls(self, recording: Recording | None, wall: WallState) -> None:
         calls = len(recording.calls(wall.path)) if recording is not None else 0
         chosen = self._session.selection.call
-        entries = [(f"call {call + 1}", call) for call in range(min(calls, MOST_IN_MENU))]
-        text = f"call {chosen + 1} of {calls}"
+        one = words.tr("call {}")
+        entries = [(one.format(call + 1), call) for call in range(min(calls, MOST_IN_MENU))]
+        text = words.tr("call {} of {}").format(chosen + 1, calls)
         _fill_menu(self.call, text, entries, lambda call: self._session.select(call=call))
 
     def _show_leaves(self, recording: Recording | None, wall: WallState) -> None:
@@ -180,18 +222,19 @@ class Head(Yielding):
         call = self._session.selection.call
         leaves = recording.leaves(wall.path, kind, call) if recording is not None else ()
         chosen = self._session.selection.leaf if self._session.selection.leaf in leaves else (*leaves, "")[0]
-        entries = [(leaf or "the tensor", leaf) for leaf in leaves]
-        _fill_menu(self.leaf, chosen or "the tensor", entries, lambda leaf: self._session.select(leaf=leaf))
+        entries = [(leaf or words.tr("the tensor"), leaf) for leaf in leaves]
+        _fill_menu(
+            self.leaf, chosen or words.tr("the tensor"), entries, lambda leaf: self._session.select(leaf=leaf)
+        )
 
     def _show_overwritten(self, record: Record | None) -> None:
         by = record.overwritten_by if record is not None else None
         if by is None:
             self.overwritten.say("")
             return
-        what = f"overwritten in place by `{by}`"
-        self.overwritten.say(
-            f"{what}: a plain hook would show the wrong values", what, "overwritten in place", "overwritten"
-        )
+        what = words.tr("overwritten in place by `{}`").format(by)
+        all_of_it = words.tr("{}: a plain hook would show the wrong values").format(what)
+        self.overwritten.say(all_of_it, what, words.tr("overwritten in place"), words.tr("overwritten"))
 
     def _recolour(self) -> None:
         if self._node is None:
@@ -234,5 +277,5 @@ def _fill_menu(
     menu.clear()
     if len(entries) < 2:
         return
-    for words, value in entries:
-        menu.addAction(words).triggered.connect(lambda _=False, value=value: choose(value))
+    for entry, value in entries:
+        menu.addAction(entry).triggered.connect(lambda _=False, value=value: choose(value))

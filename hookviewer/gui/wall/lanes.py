@@ -5,21 +5,25 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from hookviewer.arrays import Maps, Statistics
-from hookviewer.gui.columns import Column, WallState
+from hookviewer.gui.cams import Cams
+from hookviewer.gui.columns import Column, WallState, difference_colormap
 from hookviewer.gui.guard import painting
 from hookviewer.gui.state import InputItem, Pointed, Selection
 from hookviewer.gui.theme import keeper, theme
-from hookviewer.gui.views import Sheet, View
-from hookviewer.gui.wall import words
+from hookviewer.gui.views import Sheet, Strip, View
+from hookviewer.gui.wall import geometry, words
 from hookviewer.gui.wall.column import WallColumn
-from hookviewer.gui.wall.controls import difference_colormap
 from hookviewer.gui.wall.geometry import Sight
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 GESTURE_MS = 90
 BETWEEN = 8
@@ -44,6 +48,8 @@ class Lanes(QFrame):
         self._selection = Selection()
         self._pointed: Pointed | None = None
         self._names: tuple[str, ...] = ()
+        self._cams: Cams | None = None
+        self._items: Mapping[int, InputItem] = {}
         self._sort = "channel"
         self._subject: tuple[object, ...] = ()
         self._hurry = QTimer(self)
@@ -62,17 +68,18 @@ class Lanes(QFrame):
         known: Mapping[int, Statistics] = MappingProxyType({}),
         names: Sequence[str] = (),
         sort: str = "channel",
+        cams: Cams | None = None,
     ) -> None:
-        """Show the columns of a state; `known` are the statistics of records by their input's number."""
+        """Show the columns of a state, or the strips of layers beside them.
+
+        `known` are the statistics of records by their input's number.
+        """
+        self._cams, self._items = cams, {item.number: item for item in items}
         self._wall, self._selection, self._names, self._sort = wall, selection, tuple(names), sort
         self._make_columns(len(wall.columns))
-        by_number = {item.number: item for item in items}
         for lane, column in zip(self.columns, wall.columns, strict=True):
-            if column.number is None:
-                lane.head.show_column(column, None, words.difference_numbers(wall))
-            else:
-                said = words.column_numbers(column, known.get(column.number))
-                lane.head.show_column(column, by_number.get(column.number), said)
+            item = self._items.get(column.number) if column.number is not None else None
+            lane.head.show_column(column, item, self._numbers(wall, column, known))
             lane.canvas.setAccessibleName(f"{column.letter} {column.title}".strip())
         self._forget_sight(wall)
         self.place()
@@ -122,14 +129,48 @@ class Lanes(QFrame):
         wall = self._wall
         if wall is None:
             return
-        lead = next((column.maps for column in wall.filled), None)
-        for lane, column in zip(self.columns, wall.columns, strict=False):
+        lead = self._lead(wall)
+        for place, (lane, column) in enumerate(zip(self.columns, wall.columns, strict=False)):
             if lead is None:
                 lane.canvas.show_nothing(column)
             else:
-                lane.canvas.show_sheet(self._sheet(wall, column, lead))
+                lane.canvas.show_sheet(self._sheet(wall, column, lead, self._strip(wall, place)))
 
-    def _sheet(self, wall: WallState, column: Column, lead: Maps) -> Sheet:
+    def _lead(self, wall: WallState) -> Maps | None:
+        """Return the maps that give all columns their geometry."""
+        every = [column.maps for column in wall.filled]
+        if self._cams is not None:
+            every += [cam.maps for strip in self._cams.strips for cam in strip]
+        return next((maps for maps in every if maps is not None), None)
+
+    def _strip(self, wall: WallState, place: int) -> Strip | None:
+        """Return the layers of one column; all have tiles of the shape of the first picture."""
+        if self._cams is None:
+            return None
+        pictures = [self._picture(column) for column in wall.columns]
+        first = next((picture for picture in pictures if picture is not None), None)
+        lead = self._lead(wall)
+        height, width = (first.height, first.width) if first is not None else (1, 1)
+        if first is None and lead is not None:
+            height, width = lead.values.shape[1:]
+        different = wall.columns[place].number is None
+        colormap = difference_colormap(wall) if different else wall.colormap
+        shape = geometry.shape_of(height, width)
+        return Strip(self._cams.strips[place], pictures[place], shape, wall.path, colormap)
+
+    def _picture(self, column: Column) -> Image | None:
+        """Return what the network saw, where that is one picture."""
+        item = self._items.get(column.number) if column.number is not None else None
+        return item.input.image if item is not None and item.input.batch == 1 else None
+
+    def _numbers(self, wall: WallState, column: Column, known: Mapping[int, Statistics]) -> Sequence[str]:
+        if self._cams is not None:
+            return ()
+        if column.number is None:
+            return words.difference_numbers(wall)
+        return words.column_numbers(column, known.get(column.number))
+
+    def _sheet(self, wall: WallState, column: Column, lead: Maps, strip: Strip | None) -> Sheet:
         selection, levels, colormap = self._selection, wall.levels, wall.colormap
         if column.number is None and wall.difference_levels is not None:
             levels, colormap = wall.difference_levels, difference_colormap(wall)
@@ -148,6 +189,8 @@ class Lanes(QFrame):
             self._names,
             self._sort,
             self._hurry.isActive(),
+            wall.pinned,
+            strip,
         )
 
     @property
@@ -197,10 +240,11 @@ class Lanes(QFrame):
 
     def _forget_sight(self, wall: WallState) -> None:
         """A wall of other tiles is seen fitted again."""
-        lead = next((column.maps for column in wall.filled), None)
+        lead = self._lead(wall)
         if lead is None:
             return
-        subject = (lead.layout, lead.values.shape, len(wall.columns))
+        shape = (lead.layout, *lead.values.shape) if self._cams is None else ("strip", len(self._cams.paths))
+        subject = (*shape, len(wall.columns))
         if subject != self._subject:
             self._subject = subject
             self.sight = dataclasses.replace(Sight(), fit=self.sight.fit)

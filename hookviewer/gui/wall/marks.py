@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
+from hookviewer.gui import icons
 from hookviewer.gui.theme import MEDIUM, SEMIBOLD, font, theme
 
 # over a tensor the same in both themes: a theme never changes the picture of a tensor
@@ -36,6 +37,17 @@ def badge(painter: QPainter, corner: QPointF, text: str) -> None:
     face = font("ui", 10, SEMIBOLD)
     left = corner - QPointF(QFontMetricsF(face).horizontalAdvance(text) + 8, 0)
     _pill(painter, left, text, face, theme()["nan"], NAN_INK, air=8, height=15)
+
+
+def pin(painter: QPainter, corner: QPointF) -> None:
+    """Draw the sign of a pinned channel with its right lower corner at a point."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    box = QRectF(corner.x() - 18, corner.y() - 18, 18, 18)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(accent())
+    painter.drawRoundedRect(box, 4, 4)
+    ink = "window" if theme().dark else "on_accent"
+    painter.drawPixmap(box.topLeft() + QPointF(3, 3), icons.pixmap("pin", ink, 12))
 
 
 def flat_label(painter: QPainter, tile: QRectF, text: str) -> None:

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFrame, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
 
 from hookviewer.arrays import Statistics
-from hookviewer.gui import columns, depth, parts
+from hookviewer.gui import cams, columns, depth, parts
+from hookviewer.gui.cams import Cams
 from hookviewer.gui.columns import WallState
 from hookviewer.gui.guard import guarded
-from hookviewer.gui.reading import reading
+from hookviewer.gui.reading import read_out
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import Message, Pointed, Progress, Shown
+from hookviewer.gui.state import OVERS, Message, Pointed, Progress, Shown, over_in_force
 from hookviewer.gui.theme import keeper
 from hookviewer.gui.wall import words
-from hookviewer.gui.wall.canvas import STEP
 from hookviewer.gui.wall.channel_field import ChannelField
 from hookviewer.gui.wall.controls import Controls
 from hookviewer.gui.wall.foot import Foot
 from hookviewer.gui.wall.head import Head
+from hookviewer.gui.wall.keys import keys_of
 from hookviewer.gui.wall.lanes import Lanes
 
 QUIET_MS = 150
@@ -42,6 +42,7 @@ class WallPanel(QFrame):
         self._session = session
         self._blinking = False
         self._wall: WallState | None = None
+        self._cams: Cams | None = None
         self.head, self.controls = Head(session), Controls(session)
         self.message_place = QVBoxLayout()
         self.message_place.setSpacing(0)
@@ -63,6 +64,11 @@ class WallPanel(QFrame):
         self.setFocusProxy(self.lanes)
 
     @property
+    def session(self) -> Session:
+        """What is shown and asked."""
+        return self._session
+
+    @property
     def wall(self) -> WallState | None:
         """What is shown."""
         return self._wall
@@ -74,10 +80,14 @@ class WallPanel(QFrame):
         wall = columns.resolve(
             session.ticked_inputs, session.runs, session.selection, session.look, running=session.running
         )
-        self._wall = _blinked(wall) if self._blinking else wall
+        strips = cams.cams_of(wall, session.runs, session.plan.paths, session.selection, session.look)
+        self._cams = strips
+        self._wall = wall
+        if self._blinking:
+            self._wall, strips = _blinked(wall, strips)
         names = (session.card.class_names if session.card is not None else None) or ()
         self.head.show_state(wall)
-        self.controls.show_state(wall, len(session.ticked_inputs))
+        self.controls.show_state(wall, len(session.ticked_inputs), strips)
         self.lanes.show_state(
             self._wall,
             session.inputs,
@@ -85,8 +95,16 @@ class WallPanel(QFrame):
             known=self._known(wall),
             names=tuple(names),
             sort=session.look.sort,
+            cams=strips,
         )
-        self.foot.say(words.foot(wall, session.look.sort, self._target_words(wall)) or self._empty_words())
+        self._say_foot(wall)
+
+    def _say_foot(self, wall: WallState) -> None:
+        target = self._target_words(wall)
+        if self._cams is not None:
+            self.foot.say(*words.cam_foot(wall, self._cams, target))
+        else:
+            self.foot.say(words.foot(wall, self._session.look.sort, target) or self._empty_words())
 
     # -- what menus and keys ask for
 
@@ -95,7 +113,10 @@ class WallPanel(QFrame):
         selection = self._session.selection
         at = Pointed(selection.channel, selection.cell or (0, 0))
         there = self.lanes.stepped(at, dx, dy)
-        if there != at:
+        if there.path is not None:  # in a strip of layers a step leads to another layer
+            self._session.select(path=there.path)
+            self.lanes.reveal(there.channel)
+        elif there != at:
             cell = there.cell if selection.cell is not None or there.cell != at.cell else None
             self._session.select(channel=there.channel, cell=cell)
             self.lanes.reveal(there.channel)
@@ -154,16 +175,34 @@ class WallPanel(QFrame):
         if len(self._session.ticked_inputs) > 1:
             self._session.set_look(difference=not self._session.look.difference)
 
+    def cycle_over(self) -> None:
+        """Show the big map plain, over the picture, or the picture alone."""
+        session = self._session
+        now = over_in_force(session.look, session.selection.shown)
+        session.set_look(over=OVERS[(OVERS.index(now) + 1) % len(OVERS)])
+
+    def toggle_dead(self) -> None:
+        """Hide the channels that are zero everywhere, or show them again."""
+        self._session.set_look(hide_dead=not self._session.look.hide_dead)
+
+    def pin_channel(self) -> None:
+        """Pin the selected channel to the front of the wall, or let it go back to its place."""
+        wall, selection = self._wall, self._session.selection
+        if wall is not None and self._cams is None and len(wall.order) > 1:
+            pins = self._session.look.with_pin_turned(selection.path, selection.channel)
+            self._session.set_look(pins=pins)
+            self.lanes.reveal(selection.channel)
+
     def go_to_channel(self) -> None:
         """Ask for a channel's number and select it."""
-        if self._wall is None or not len(self._wall.order):
+        if self._wall is None or self._cams is not None or not len(self._wall.order):
             return
         ChannelField(int(self._wall.order.max()), self._go_to, self.lanes).ask()
 
     def copy_picture(self) -> None:
         """Put the picture of the columns on the clipboard."""
         QGuiApplication.clipboard().setImage(self.lanes.picture())
-        self._session.tell(Message("ok", "Copied the picture of the wall."))
+        self._session.tell(Message("ok", self.tr("Copied the picture of the wall.")))
 
     # -- events
 
@@ -176,7 +215,8 @@ class WallPanel(QFrame):
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy_picture()
             return
-        act = self._keys().get(event.text()) or self._keys().get(event.key())
+        keys = keys_of(self)
+        act = keys.get(event.text()) or keys.get(event.key())
         modifiers = event.modifiers() & ~(
             Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier
         )
@@ -186,32 +226,11 @@ class WallPanel(QFrame):
         act()
         event.accept()
 
-    def _keys(self) -> dict[object, Callable[[], None]]:
-        return {
-            Qt.Key.Key_Left: lambda: self.step_channel(-1, 0),
-            Qt.Key.Key_Right: lambda: self.step_channel(1, 0),
-            Qt.Key.Key_Up: lambda: self.step_channel(0, -1),
-            Qt.Key.Key_Down: lambda: self.step_channel(0, 1),
-            Qt.Key.Key_PageUp: lambda: self.step_input(-1),
-            Qt.Key.Key_PageDown: lambda: self.step_input(1),
-            Qt.Key.Key_Space: self.blink,
-            "+": lambda: self.zoom(STEP),
-            "=": lambda: self.zoom(STEP),
-            "-": lambda: self.zoom(1 / STEP),
-            "1": self.one_to_one,
-            "[": lambda: self.step_layer(-1),
-            "]": lambda: self.step_layer(1),
-            "#": self.go_to_channel,
-            Qt.Key.Key_Z: self.fit,
-            Qt.Key.Key_D: self.toggle_difference,
-            Qt.Key.Key_G: self.cycle_kind,
-            Qt.Key.Key_S: self.cycle_sort,
-        }
-
     def _connect(self) -> None:
         session = self._session
         for signal in (
             session.model_changed,
+            session.plan_changed,
             session.inputs_changed,
             session.selection_changed,
             session.look_changed,
@@ -236,22 +255,20 @@ class WallPanel(QFrame):
 
     def _on_chosen(self, spot: Pointed, number: int | None) -> None:
         current = self._session.selection.input
-        self._session.select(
-            channel=spot.channel, cell=spot.cell, input=current if number is None else number
-        )
+        path = self._session.selection.path if spot.path is None else spot.path
+        number = current if number is None else number
+        self._session.select(path=path, channel=spot.channel, cell=spot.cell, input=number)
         self._session.point(spot)
-        self.pointed.emit(self._words_for(spot))
+        self.pointed.emit(self._words())
 
     def _on_pointed_changed(self) -> None:
         spot = self._session.pointed
         self.lanes.point(spot)
         if spot is not None:
-            self.pointed.emit(self._words_for(spot))
+            self.pointed.emit(self._words())
 
-    def _words_for(self, spot: Pointed) -> str:
-        if self._wall is None:
-            return ""
-        return next(iter(reading(self._wall, spot.channel, spot.cell, self._session.ticked_inputs)), "")
+    def _words(self) -> str:
+        return next(iter(read_out(self._session)), "")
 
     def _on_run_progressed(self, progress: Progress) -> None:
         share = progress.share
@@ -300,22 +317,26 @@ class WallPanel(QFrame):
         number = wall.filled[0].number
         run = self._session.runs.get(number) if number is not None else None
         value = run.recording.target_value if run is not None else None
-        return "" if value is None else f"target {words.written(value)}"
+        return "" if value is None else self.tr("target {}").format(words.written(value))
 
     def _empty_words(self) -> str:
         if self._session.model is None:
-            return "Open a model first (Ctrl+O)."
+            return self.tr("Open a model first (Ctrl+O).")
         if not self._session.inputs:
-            return "Add an input first (Ctrl+I)."
-        return "" if self._session.ticked_inputs else "Tick an input in the list at the left."
+            return self.tr("Add an input first (Ctrl+I).")
+        return "" if self._session.ticked_inputs else self.tr("Tick an input in the list at the left.")
 
 
-def _blinked(wall: WallState) -> WallState:
-    """Return the columns with the first two in each other's place."""
+def _blinked(wall: WallState, strips: Cams | None) -> tuple[WallState, Cams | None]:
+    """Return the columns, and the strips beside them, with the first two in each other's place."""
+    if len(wall.columns) < 2 or wall.columns[1].number is None:
+        return wall, strips
     first, second, *others = wall.columns
-    if second.number is None:
-        return wall
-    return dataclasses.replace(wall, columns=(second, first, *others))
+    wall = dataclasses.replace(wall, columns=(second, first, *others))
+    if strips is None:
+        return wall, None
+    one, other, *rest = strips.strips
+    return wall, dataclasses.replace(strips, strips=(other, one, *rest))
 
 
 def _progress_line() -> QProgressBar:
@@ -326,6 +347,6 @@ def _progress_line() -> QProgressBar:
     policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
     policy.setRetainSizeWhenHidden(True)
     made.setSizePolicy(policy)
-    made.setAccessibleName("Progress of the run")
+    made.setAccessibleName(words.tr("Progress of the run"))
     made.hide()
     return made

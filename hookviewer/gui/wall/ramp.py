@@ -11,6 +11,7 @@ from hookviewer.gui.choices import Choice
 from hookviewer.gui.guard import guarded, painting
 from hookviewer.gui.numbers import number
 from hookviewer.gui.theme import font, keeper, scaled, theme
+from hookviewer.gui.wall.words import tr
 
 LONG, SHORT = 112, 48
 THICK = 10
@@ -50,8 +51,8 @@ class RampChoice(Choice):
     _colormap, _levels, _bar = "magma", (0.0, 1.0), LONG
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("colormap", "", "Colour map", parent)
-        self.addItem("auto", "auto")
+        super().__init__("colormap", "", tr("Colour map"), parent)
+        self.addItem(tr("auto"), "auto")
         for name in render.COLORMAPS:
             self.addItem(QIcon(QPixmap.fromImage(ramp_image(name).scaled(56, 12))), name, name)
         self.setIconSize(QSize(56, 12))
@@ -60,7 +61,7 @@ class RampChoice(Choice):
     def show_scale(self, colormap: str, levels: tuple[float, float]) -> None:
         """Show the colours in force and where zero lies."""
         self._colormap, self._levels = colormap, levels
-        self.setToolTip(f"Colour map: {colormap}")
+        self.setToolTip(tr("Colour map: {}").format(colormap))
         self.update()
 
     def shorten(self, on: bool) -> None:
@@ -106,8 +107,9 @@ class Ramp(QWidget):
     def show_scale(self, colormap: str, levels: tuple[float, float]) -> None:
         """Show other colours or another scale."""
         self._colormap, self._levels = colormap, levels
-        self.setAccessibleName(f"Difference from {number(levels[0])} to {number(levels[1])}")
-        self.setToolTip(f"Scale of the difference: {number(levels[0])} to {number(levels[1])}")
+        ends = [number(level) for level in levels]
+        self.setAccessibleName(tr("Difference from {} to {}").format(*ends))
+        self.setToolTip(tr("Scale of the difference: {} to {}").format(*ends))
         self.updateGeometry()
         self.update()
 

@@ -3,49 +3,107 @@
 from __future__ import annotations
 
 import numpy as np
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 
 from hookviewer import arrays
+from hookviewer.gui.cams import Cams
 from hookviewer.gui.columns import Column, WallState
 from hookviewer.gui.numbers import number
 from hookviewer.gui.remembered import remembered
 from hookviewer.gui.state import Shown
 from hookviewer.gui.wall import tiles
 
+NOOP = QT_TRANSLATE_NOOP
 KINDS = {
-    Shown.OUTPUT: "Output",
-    Shown.GRADIENT: "Gradient",
-    Shown.PRODUCT: "Product",
-    Shown.GRAD_CAM: "Grad-CAM",
+    Shown.OUTPUT: str(NOOP("Wall", "Output")),
+    Shown.GRADIENT: str(NOOP("Wall", "Gradient")),
+    Shown.PRODUCT: str(NOOP("Wall", "Product")),
+    Shown.GRAD_CAM: str(NOOP("Wall", "Grad-CAM")),
 }
-SHORT_KINDS = {"Gradient": "Grad", "Grad-CAM": "CAM"}
+SHORT_KINDS = {Shown.GRADIENT: str(NOOP("Wall", "Grad")), Shown.GRAD_CAM: str(NOOP("Wall", "CAM"))}
 KIND_TIPS = {
-    Shown.OUTPUT: "What the module returned  G",
-    Shown.GRADIENT: "Gradient of the target with respect to it  G",
-    Shown.PRODUCT: "Output × gradient  G",
-    Shown.GRAD_CAM: "Where in the picture this layer speaks for the target  G",
+    Shown.OUTPUT: str(NOOP("Wall", "What the module returned")),
+    Shown.GRADIENT: str(NOOP("Wall", "Gradient of the target with respect to it")),
+    Shown.PRODUCT: str(NOOP("Wall", "Output × gradient")),
+    Shown.GRAD_CAM: str(NOOP("Wall", "Where in the picture the ticked layers speak for the target")),
 }
 SORTS = {
-    "channel": "channel",
-    "mean": "mean",
-    "max": "max",
-    "std": "std",
-    "zeros": "zeros",
-    "difference": "difference",
+    "channel": str(NOOP("Wall", "channel")),
+    "mean": str(NOOP("Wall", "mean")),
+    "max": str(NOOP("Wall", "max")),
+    "std": str(NOOP("Wall", "std")),
+    "zeros": str(NOOP("Wall", "zeros")),
+    "difference": str(NOOP("Wall", "difference")),
 }
-SCALES = {"auto": "auto", "full": "full", "robust": "robust", "symmetric": "symmetric"}
+SCALES = {
+    "auto": str(NOOP("Wall", "auto")),
+    "full": str(NOOP("Wall", "full")),
+    "robust": str(NOOP("Wall", "robust")),
+    "symmetric": str(NOOP("Wall", "symmetric")),
+}
 SCALE_TIPS = {
-    "auto": "Robust for values, symmetric for gradients and products",
-    "full": "From the least to the greatest value",
-    "robust": "From 0 (or the 0.5 % quantile) to the 99.5 % quantile",
-    "symmetric": "± the 98 % quantile of the absolute values, zero in the middle",
+    "auto": str(
+        NOOP("Wall", "Robust for values, symmetric for gradients and products, 0 to max for Grad-CAM")
+    ),
+    "full": str(NOOP("Wall", "From the least to the greatest value")),
+    "robust": str(NOOP("Wall", "From 0 (or the 0.5 % quantile) to the 99.5 % quantile")),
+    "symmetric": str(NOOP("Wall", "± the 98 % quantile of the absolute values, zero in the middle")),
+}
+_SCALE_ENDS = {
+    "full": str(NOOP("Wall", "min to max")),
+    "robust": "99.5 %",
+    "symmetric": "±98 %",
+    "peak": str(NOOP("Wall", "0 to max")),
+}
+_RAMP_ENDS = {
+    "full": ("min", "max"),
+    "robust": ("0", "99.5 %"),
+    "symmetric": ("−98 %", "98 %"),
+    "peak": ("0", "max"),
 }
 
 
-def scale_words(wall: WallState) -> tuple[str, str]:
+def tr(text: str) -> str:
+    """Return a sentence of the wall in the language of the window."""
+    return QCoreApplication.translate("Wall", text)
+
+
+AXES = {
+    "sample": str(NOOP("Wall", "sample")),
+    "channel": str(NOOP("Wall", "channel")),
+    "row": str(NOOP("Wall", "row")),
+    "column": str(NOOP("Wall", "column")),
+    "feature": str(NOOP("Wall", "feature")),
+    "token": str(NOOP("Wall", "token")),
+    "token in a grid": str(NOOP("Wall", "token in a grid")),
+    "time": str(NOOP("Wall", "time")),
+    "depth": str(NOOP("Wall", "depth")),
+    "number": str(NOOP("Wall", "number")),
+    "table": str(NOOP("Wall", "table")),
+}
+
+
+def axes(reading: str) -> str:
+    """Return a reading of the axes in the language of the window."""
+    return " × ".join(tr(AXES.get(axis, axis)) for axis in reading.split(" × "))
+
+
+def scale_words(wall: WallState, cams: Cams | None = None) -> tuple[str, str]:
     """Return the scale in force in words, long and short."""
-    ends = {"full": "min to max", "robust": "99.5 %", "symmetric": "±98 %"}.get(wall.scale, "by hand")
-    whose = "shared" if len(wall.filled) > 1 else "layer"
-    return f"Scale: {whose}, {ends}", ends
+    ends = tr(_SCALE_ENDS[wall.scale]) if wall.scale in _SCALE_ENDS else tr("by hand")
+    if cams is not None and len(cams.paths) > 1:
+        each = tr("each 0 to its max") if wall.scale == "peak" else tr("each layer, {}").format(ends)
+        return tr("Scale: {}").format(each), ends
+    words = tr("Scale: shared, {}") if len(wall.filled) > 1 else tr("Scale: layer, {}")
+    return words.format(ends), ends
+
+
+def ramp_ends(wall: WallState, cams: Cams | None = None) -> tuple[str, str]:
+    """Return what stands at both ends of the colour bar: numbers, or words where every layer has its own."""
+    if cams is not None and len(cams.paths) > 1 and wall.scale in _RAMP_ENDS:
+        low, high = _RAMP_ENDS[wall.scale]
+        return tr(low), tr(high)
+    return number(wall.levels[0]), number(wall.levels[1])
 
 
 def written(value: object) -> str:
@@ -84,8 +142,8 @@ def column_numbers(column: Column, known: arrays.Statistics | None = None) -> tu
     if column.maps is None or not column.maps.values.size:
         return ()
     found = known if known is not None and column.maps.samples == 1 else statistics(column.maps)
-    mean, std = f"mean {number(found.mean)}", f"std {number(found.std)}"
-    zeros = f"zeros {100 * found.zeros / max(found.count, 1):.1f} %"
+    mean, std = tr("mean {}").format(number(found.mean)), tr("std {}").format(number(found.std))
+    zeros = tr("zeros {} %").format(f"{100 * found.zeros / max(found.count, 1):.1f}")
     return (f"{mean}   {std}   {zeros}", f"{mean}   {std}", mean, "")
 
 
@@ -94,31 +152,55 @@ def difference_numbers(wall: WallState) -> tuple[str, ...]:
     first, second = wall.columns[0].maps, wall.columns[1].maps
     if first is None or second is None or first.values.shape != second.values.shape:
         return ()
-    cosine, relative = likeness(first, second)
-    return (f"cosine {number(cosine)}   rel. L2 {number(relative)}", f"cosine {number(cosine)}", "")
+    near, far = likeness(first, second)
+    cosine, relative = tr("cosine {}").format(number(near)), tr("rel. L2 {}").format(number(far))
+    return (f"{cosine}   {relative}", cosine, "")
 
 
 def foot(wall: WallState, sort: str, target: str = "") -> str:
     """Return what the foot says: how many channels, what is wrong with some, what is hidden."""
     filled = wall.filled
     if not filled:
-        return _hidden(wall).removeprefix("; ")
+        return _hidden(wall)
     words = [_counted(column) for column in filled if column.maps is not None]
-    said = words[0] if len(filled) == 1 else _count(filled[0].maps)
+    said = [words[0] if len(filled) == 1 else _count(filled[0].maps)]
+    if wall.dead:
+        said.append(tr("{} dead hidden").format(wall.dead))
+    if wall.pinned:
+        said.append(tr("{} pinned").format(len(wall.pinned)))
     if sort != "channel":
-        said += f", sorted by {sort}"
+        said.append(tr("sorted by {}").format(tr(SORTS[sort])))
     if len(filled) > 1:
-        said += ", one scale for all columns"
+        said.append(tr("one scale for all columns"))
     if target:
-        said += f", {target}"
-    return said + _hidden(wall)
+        said.append(target)
+    return "; ".join(filter(None, (", ".join(said), _hidden(wall))))
+
+
+def cam_foot(wall: WallState, cams: Cams, target: str = "") -> tuple[str, str]:
+    """Return what the foot says of a strip of layers, and why some are left out."""
+    count = len(cams.paths)
+    said = [tr("{} layers").format(count) if count > 1 else tr("1 layer")]
+    if any(column.number is not None for column in wall.columns[1:]):
+        said.append(tr("each on one scale for all columns"))
+    said.append(tr("smooth over the picture"))
+    if target:
+        said.append(target)
+    left = len(cams.left_out)
+    if left:
+        said.append(
+            tr("{} left out").format(left) if left > 1 else tr("{} left out").format(cams.left_out[0][0])
+        )
+    text = "; ".join(filter(None, (", ".join(said), _hidden(wall))))
+    return text, "\n".join([text, *(f"{path or tr('the model')}: {why}" for path, why in cams.left_out)])
 
 
 def _hidden(wall: WallState) -> str:
     if not wall.hidden_inputs:
         return ""
-    one = wall.hidden_inputs == 1
-    return f"; {wall.hidden_inputs} more ticked {'input is' if one else 'inputs are'} not shown"
+    if wall.hidden_inputs == 1:
+        return tr("1 more ticked input is not shown")
+    return tr("{} more ticked inputs are not shown").format(wall.hidden_inputs)
 
 
 def _count(maps: arrays.Maps | None) -> str:
@@ -126,9 +208,11 @@ def _count(maps: arrays.Maps | None) -> str:
         return ""
     if maps.layout == "maps":
         count = len(maps.values)
-        return f"{count} channels" if count != 1 else "1 map"
+        return tr("{} channels").format(count) if count != 1 else tr("1 map")
     count = maps.values.size
-    return {"bars": f"{count} values", "number": "1 number"}.get(maps.layout, f"{count} values in a table")
+    if maps.layout == "number":
+        return tr("1 number")
+    return (tr("{} values") if maps.layout == "bars" else tr("{} values in a table")).format(count)
 
 
 def _counted(column: Column) -> str:
@@ -138,7 +222,7 @@ def _counted(column: Column) -> str:
     spread, flat = tiles.spread(maps), tiles.flat_channels(maps)
     dead = int((flat & (spread.low == 0)).sum())
     constant, odd = int(flat.sum()) - dead, int((spread.odd > 0).sum())
-    said = [_count(maps), f"{dead} dead" if dead else "none dead"]
-    said += [f"{constant} constant"] if constant else []
-    said += [f"{odd} with NaN or inf" if odd else "no NaN"]
+    said = [_count(maps), tr("{} dead").format(dead) if dead else tr("none dead")]
+    said += [tr("{} constant").format(constant)] if constant else []
+    said += [tr("{} with NaN or inf").format(odd) if odd else tr("no NaN")]
     return ", ".join(said)

@@ -1,0 +1,319 @@
+"""Grad-CAM of several layers: one tile a layer, its map over the grey picture that the network saw."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QImage, QPainter
+from PySide6.QtWidgets import QWidget
+
+from hookviewer import render
+from hookviewer.gui import blending
+from hookviewer.gui.cams import Cam
+from hookviewer.gui.numbers import number, shape
+from hookviewer.gui.state import Pointed
+from hookviewer.gui.theme import MEDIUM, font, scaled, theme
+from hookviewer.gui.views.view import EDGE, Sheet, Strip, View
+from hookviewer.gui.wall import geometry, marks, strip
+from hookviewer.gui.wall.geometry import Box, Grid, Sight
+from hookviewer.gui.wall.words import tr
+
+GUTTER, WORDS = 8, 20
+OPACITY = 0.75
+LEAST_FOR_REASON = 120
+
+
+class CamStrip(View):
+    """The layers of a strip in order of execution. Maps are smooth over a picture, cells without one."""
+
+    def __init__(self, host: QWidget) -> None:
+        super().__init__(host)
+        self.grid = Grid(1, 1, 1, 1, 0)
+        self._settled = Sight()
+        self._images: dict[str, tuple[tuple[object, ...], QImage]] = {}
+        self._grey: tuple[object, blending.Pixels] | None = None
+
+    @classmethod
+    def suits(cls, sheet: Sheet) -> int:
+        return 20 if sheet.strip is not None else -1
+
+    def show(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+        gap, edge = self._pixels(GUTTER), self._pixels(EDGE)
+        room = (sheet.room[0] - 2 * edge, sheet.room[1] - 2 * edge)
+        cams = self._strip.cams
+        self.grid = strip.strip_of(len(cams), self._strip.shape, room, sheet.sight, gap, self._words)
+        self._settled = geometry.settled(sheet.sight, self.grid, sheet.room, edge)
+        self._images = {cam.path: self._images[cam.path] for cam in cams if cam.path in self._images}
+        super().show(sheet)
+
+    # -- where things are ------------------------------------------------------------------------------------
+
+    @property
+    def sight(self) -> Sight:
+        """The sight in force, with the tiles where they belong."""
+        return self._settled
+
+    def rect_of(self, path: str) -> QRectF:
+        """Return where a layer's map is drawn, in pixels of the host; empty when it is not."""
+        tile = self._tile_of(path)
+        return QRectF() if tile is None else self._inner(tile)
+
+    def tile_rect(self, channel: int) -> QRect:
+        return self.rect_of(self._strip.selected).toAlignedRect()
+
+    def spot(self, point: QPointF) -> Pointed | None:
+        tile = self._tile_at(point)
+        cam = None if tile is None else self._strip.cams[tile]
+        if tile is None or cam is None or cam.maps is None or not self._inner(tile).contains(point):
+            return None
+        inner, (height, width) = self._inner(tile), cam.maps.values.shape[1:]
+        row = int((point.y() - inner.top()) / inner.height() * height)
+        column = int((point.x() - inner.left()) / inner.width() * width)
+        return Pointed(0, (min(row, height - 1), min(column, width - 1)), cam.path)
+
+    def tip(self, point: QPointF) -> str:
+        tile = self._tile_at(point)
+        return "" if tile is None else tip_of(self._strip.cams[tile])
+
+    def zoomed(self, factor: float, point: QPointF) -> Sight:
+        at = (point.x() * self.ratio, point.y() * self.ratio)
+        return strip.zoomed(self.sight, self.grid, factor, at, self._strip.shape, self._words)
+
+    def at_cell_size(self) -> Sight:
+        picture = self._strip.picture
+        if picture is None:
+            return self.sight
+        middle = self.area.center()
+        return self.zoomed(picture.width / self.grid.width, middle)
+
+    def moved(self, across: float, down: float) -> Sight:
+        x, y = round(self.sight.x - across * self.ratio), round(self.sight.y - down * self.ratio)
+        return self._held(dataclasses.replace(self.sight, x=x, y=y))
+
+    def revealed(self, channel: int) -> Sight:
+        tile = self._tile_of(self._strip.selected)
+        if tile is None:
+            return self.sight
+        room, edge = self._sheet.room, self._pixels(EDGE)
+        return self._held(geometry.shown(self.sight, self.grid, tile, room, edge))
+
+    def stepped(self, at: Pointed, across: int, down: int) -> Pointed:
+        tile = self._tile_of(self._strip.selected)
+        wish = 0 if tile is None else tile + across + down * self.grid.columns
+        if not 0 <= wish < len(self._strip.cams) or wish == tile:
+            return at
+        return Pointed(0, (0, 0), self._strip.cams[wish].path)
+
+    # -- pixels ----------------------------------------------------------------------------------------------
+
+    def paint(self, painter: QPainter) -> None:
+        painter.fillRect(self.area, theme()["canvas"])
+        for tile in self._tiles_in_view():
+            cam = self._strip.cams[tile]
+            if cam.maps is None:
+                self._paint_reason(painter, tile, cam)
+            else:
+                self._paint_map(painter, tile, cam)
+            self._paint_words(painter, tile, cam)
+
+    def _paint_map(self, painter: QPainter, tile: int, cam: Cam) -> None:
+        image = self._image_of(tile, cam)
+        image.setDevicePixelRatio(self.ratio)
+        painter.drawImage(self._inner(tile).topLeft(), image)
+
+    def _image_of(self, tile: int, cam: Cam) -> QImage:
+        _, _, width, height = self._inset(cam)
+        look, plan = theme(), self._strip
+        key = (cam.maps, cam.levels, plan.colormap, plan.picture, width, height, look.name)
+        before = self._images.get(cam.path)
+        if before is None or before[0] != key:
+            pixels = self._pixels_of(cam, width, height)
+            image = QImage(pixels.tobytes(), width, height, width * 3, QImage.Format.Format_RGB888).copy()
+            self._images[cam.path] = (key, image)
+        return self._images[cam.path][1]
+
+    def _pixels_of(self, cam: Cam, width: int, height: int) -> blending.Pixels:
+        assert cam.maps is not None
+        plan, values = self._strip, np.asarray(cam.maps.values[0], np.float32)
+        levels = cam.levels if cam.levels[0] < cam.levels[1] else (cam.levels[0], cam.levels[0] + 1.0)
+        enlarge = blending.blocky if plan.picture is None else blending.smooth
+        enlarged = enlarge(values, height, width)
+        odd = theme()["nan"]
+        colours = render.to_rgba(enlarged, levels, plan.colormap, nan=(odd.red(), odd.green(), odd.blue()))
+        if plan.picture is None:
+            return np.ascontiguousarray(colours[..., :3])
+        share = blending.strength(enlarged, levels)
+        return blending.mixed(colours[..., :3], self._photograph(width, height), share, OPACITY)
+
+    def _photograph(self, width: int, height: int) -> blending.Pixels:
+        """Return the grey picture, kept for the next tile."""
+        picture = self._strip.picture
+        assert picture is not None
+        key = (picture, width, height)
+        if self._grey is None or self._grey[0] != key:
+            self._grey = (key, blending.photograph(picture, width, height))
+        return self._grey[1]
+
+    def _paint_reason(self, painter: QPainter, tile: int, cam: Cam) -> None:
+        inner = self._inner(tile)
+        painter.fillRect(inner, theme()["control"])
+        if inner.width() >= LEAST_FOR_REASON:
+            marks.sentence(painter, inner, cam.reason)
+
+    def _paint_words(self, painter: QPainter, tile: int, cam: Cam) -> None:
+        """Write the layer and its greatest value below a tile; the layer's end says more than its start."""
+        look, rect = theme(), self._rect(tile)
+        line = QRectF(rect.left(), rect.bottom() - scaled(WORDS), rect.width(), scaled(WORDS))
+        middle = Qt.AlignmentFlag.AlignVCenter
+        name, face = cam.path or tr("the model"), font("ui", 11, MEDIUM)
+        measure, number_measure = QFontMetricsF(face), QFontMetricsF(font("mono", 11))
+        room = line.width() - min(measure.horizontalAdvance(name), line.width() / 2) - 8
+        said = next((text for text in peak_words(cam) if number_measure.horizontalAdvance(text) <= room), "")
+        painter.setFont(font("mono", 11))
+        painter.setPen(look["text_2"])
+        painter.drawText(line, middle | Qt.AlignmentFlag.AlignRight, said)
+        painter.setFont(face)
+        painter.setPen(look["accent" if cam.path == self._strip.selected else "text"])
+        left = line.width() - (number_measure.horizontalAdvance(said) + 8 if said else 0)
+        painter.drawText(
+            line,
+            middle | Qt.AlignmentFlag.AlignLeft,
+            measure.elidedText(name, Qt.TextElideMode.ElideLeft, left),
+        )
+
+    # -- over them -------------------------------------------------------------------------------------------
+
+    def paint_marks(self, painter: QPainter) -> None:
+        pointed = self._sheet.pointed
+        for tile in self._tiles_in_view():
+            cam = self._strip.cams[tile]
+            self._paint_state(painter, tile, cam)
+            if pointed is not None and cam.path == (pointed.path or self._strip.selected):
+                marks.outline(painter, self._inner(tile), marks.PALE_LINE, 1)
+            if cam.path == self._strip.selected:
+                marks.selection(painter, self._inner(tile))
+        self._paint_crosses(painter)
+
+    def _paint_state(self, painter: QPainter, tile: int, cam: Cam) -> None:
+        if cam.maps is None:
+            return
+        inner, values = self._inner(tile), cam.maps.values
+        odd = int(np.count_nonzero(~np.isfinite(values)))
+        if odd:
+            words = f"NaN {odd}" if np.isnan(values).any() else f"inf {odd}"
+            marks.badge(painter, inner.topRight() + QPointF(-3, 3), words)
+        elif values.min() == values.max():
+            marks.flat_label(painter, inner, flat_words(float(values.flat[0])))
+
+    def _paint_crosses(self, painter: QPainter) -> None:
+        """Draw the cross-hair of one cell at the same place of the picture in all layers."""
+        sheet, plan = self._sheet, self._strip
+        spot = sheet.pointed or (sheet.selected if sheet.cell else None)
+        path = plan.selected if spot is None or spot.path is None else spot.path
+        cam = next((one for one in plan.cams if one.path == path), None)
+        if spot is None or cam is None or cam.maps is None:
+            return
+        height, width = cam.maps.values.shape[1:]
+        for tile in self._tiles_in_view():
+            across, down = (spot.cell[1] + 0.5) / width, (spot.cell[0] + 0.5) / height
+            marks.cross(painter, self._inner(tile), across, down)
+
+    # -- small ones ------------------------------------------------------------------------------------------
+
+    @property
+    def _sheet(self) -> Sheet:
+        assert self.sheet is not None
+        return self.sheet
+
+    @property
+    def _strip(self) -> Strip:
+        plan = self._sheet.strip
+        assert plan is not None
+        return plan
+
+    @property
+    def _words(self) -> int:
+        return self._pixels(scaled(WORDS))
+
+    def _pixels(self, length: int) -> int:
+        return round(length * self.ratio)
+
+    def _held(self, wish: Sight) -> Sight:
+        return geometry.settled(wish, self.grid, self._sheet.room, self._pixels(EDGE))
+
+    def _tile_of(self, path: str) -> int | None:
+        paths = [cam.path for cam in self._strip.cams]
+        return paths.index(path) if path in paths else None
+
+    def _tile_at(self, point: QPointF) -> int | None:
+        if self.sheet is None:
+            return None
+        x, y = point.x() * self.ratio + self.sight.x, point.y() * self.ratio + self.sight.y
+        found = self.grid.tile_at(x, y)
+        return None if found is None else found[0]
+
+    def _inset(self, cam: Cam) -> tuple[int, int, int, int]:
+        """Return where the picture (or the bare map) stands in its tile, in device pixels."""
+        tile = (self.grid.height - self._words, self.grid.width)
+        picture = self._strip.picture
+        if picture is not None:
+            return geometry.inset((picture.height, picture.width), tile)
+        if cam.maps is not None:
+            return geometry.inset((cam.maps.values.shape[1], cam.maps.values.shape[2]), tile)
+        return 0, 0, tile[1], tile[0]
+
+    def _rect(self, tile: int) -> QRectF:
+        (x, y), ratio = self.grid.corner(tile), self.ratio
+        left, top = (x - self.sight.x) / ratio, (y - self.sight.y) / ratio
+        return QRectF(left, top, self.grid.width / ratio, self.grid.height / ratio)
+
+    def _inner(self, tile: int) -> QRectF:
+        left, top, width, height = (length / self.ratio for length in self._inset(self._strip.cams[tile]))
+        rect = self._rect(tile)
+        return QRectF(rect.left() + left, rect.top() + top, width, height)
+
+    def _tiles_in_view(self) -> list[int]:
+        sight, (width, height) = self.sight, self._sheet.room
+        view = Box(sight.x, sight.y, sight.x + width, sight.y + height).within(*self.grid.wall)
+        rows, columns = self.grid.touched(view)
+        wanted = (row * self.grid.columns + column for row in rows for column in columns)
+        return [tile for tile in wanted if tile < len(self._strip.cams)]
+
+
+def peak_words(cam: Cam) -> tuple[str, ...]:
+    """Return the greatest value of a map, from the longest version to the shortest.
+
+    The end of the layer's scale stands beside it where that is another one: the other columns share it.
+    """
+    if cam.maps is None or math.isnan(cam.peak):
+        return ()
+    peak, end = number(cam.peak), number(cam.levels[1])
+    if cam.levels[0] < 0:
+        return (tr("largest {}").format(peak), peak)
+    if end == number(abs(cam.peak)):
+        return (tr("max {}").format(peak), peak)
+    return (tr("max {} of {}").format(peak, end), tr("max {}").format(peak), peak)
+
+
+def flat_words(value: float) -> str:
+    """Return what a map of one value is called."""
+    return tr("= {} everywhere").format(number(value)) if value else tr("zero everywhere")
+
+
+def tip_of(cam: Cam) -> str:
+    """Return all there is to say about a tile."""
+    lines = [cam.path or tr("the model")]
+    if cam.maps is None:
+        return "\n".join((*lines, cam.reason))
+    low, high = (number(level) for level in cam.levels)
+    lines.append(tr("{} cells, scale {} to {}").format(shape(cam.maps.values.shape[1:]), low, high))
+    values: npt.NDArray[Any] = cam.maps.values
+    if values.min() == values.max():
+        lines.append(tr("The map has one value everywhere: it does not tell places apart."))
+    return "\n".join(lines)
