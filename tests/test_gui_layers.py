@@ -12,6 +12,7 @@ from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 from torch import nn
 
+import hookviewer as hv
 from hookviewer.gui import depth
 from hookviewer.gui.layer_panel import LayerPanel
 from hookviewer.gui.layer_plot import _marks
@@ -63,11 +64,14 @@ def test_values_are_those_of_the_recorded_tensors(session: Session, panel: Layer
         "zeros": lambda values: 100 * (values == 0).mean(),
         "grad": lambda values: np.abs(values).mean(),
     }[metric]
-    run = session.runs[1]
+    kinds = {hv.Kind.OUTPUT, hv.Kind.GRAD_OUTPUT}
+    plan = hv.HookPlan.of(session.model, "*", kinds=kinds)
+    recording = hv.capture(session.model, session.inputs[0].input.args, plan, target=hv.top_class())
     one = panel.plot.series[0]
     assert one.number == 1
+    assert len(one.places) == len(panel.plot.layers)
     for at, value in zip(one.places, one.values, strict=True):
-        record = run.recording.record(panel.plot.layers[at], kind)
+        record = recording.record(panel.plot.layers[at], kind)
         assert value == pytest.approx(plain(record.array().astype(np.float64)), rel=1e-6)
 
 

@@ -224,4 +224,23 @@ def test_while_it_runs_again_the_earlier_values_stay_and_then_only_the_new_ones(
     settled(qtbot, session)
     assert kept
     assert all(kept)
-    assert Key("0", Kind.OUTPUT) not in session.recording(1)
+    assert session.recording(1).record("0", Kind.OUTPUT).kept is None
+
+
+def test_every_module_has_statistics_and_only_ticked_ones_have_values(qtbot: QtBot, session: Session) -> None:
+    model, given = net(), picture()
+    session.set_model(model)
+    session.add_inputs([given])
+    session.select(path="3")
+    settled(qtbot, session)
+    seen = []
+    with torch.no_grad(), model[0].register_forward_hook(lambda m, a, out: seen.append(out.clone()) and None):
+        model.eval()(*given.args)
+    summary = session.runs[1].summaries[Key("0", Kind.OUTPUT)]
+    assert summary.mean_abs == pytest.approx(float(seen[0].abs().mean()), rel=1e-6)
+    assert Key("0", Kind.GRAD_OUTPUT) in session.runs[1].summaries
+    assert session.recording(1).record("0", Kind.OUTPUT).kept is None
+    session.tick(["0"], True)
+    settled(qtbot, session)
+    assert session.recording(1).record("0", Kind.OUTPUT).kept is not None
+    assert session.recording(1).record("1", Kind.OUTPUT).kept is None

@@ -39,12 +39,12 @@ class Block:
 
 
 def layers_of(runs: Sequence[Run]) -> list[str]:
-    """Return the innermost called modules, and every recorded one, in the longest run's order."""
+    """Return the innermost called modules, and all with values, in the longest run's order."""
     orders = [executed(run) for run in runs]
     longest = max(orders, key=len, default=[])
     inner = set(longest) - {path.rpartition(".")[0] for path in longest if path}
-    inner |= {key.path for run in runs for key in run.recording if key.path}
-    return [path for path in longest if path in inner]
+    inner |= {key.path for run in runs for key, record in run.recording.items() if record.kept is not None}
+    return [path for path in longest if path in inner - {""}]
 
 
 def series(item: InputItem, run: Run, layers: Sequence[str], metric: str) -> Series:

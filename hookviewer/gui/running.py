@@ -56,14 +56,13 @@ class _Reporter:
 def run_inputs(
     job: Job,
     model: torch.nn.Module,
-    items: Sequence[InputItem],
-    plan: HookPlan,
+    items: Sequence[tuple[InputItem, HookPlan]],
     settings: Settings,
     class_names: Sequence[str],
     calls_expected: int | None,
 ) -> bool:
     """Run the model on each input in turn, report a `(number, Run)` each; return whether it was stopped."""
-    for position, item in enumerate(items, 1):
+    for position, (item, plan) in enumerate(items, 1):
         reporter = _Reporter(job, item, calls_expected, position, len(items))
         run = record_input(job, reporter, model, item.input, plan, settings, class_names)
         job.report((item.number, run))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from hookviewer.gui.running import Arrived
 from hookviewer.gui.state import Run, Settings
-from hookviewer.recording import Recording
+from hookviewer.recording import SUMMARISED, Recording
 
 
 def fits(run: Run | None, settings: Settings) -> bool:
@@ -41,7 +41,9 @@ def dealt_with(run: Run | None, settings: Settings, wanted: frozenset[str]) -> f
         return frozenset()
     if run.error is not None:
         return wanted  # running again by itself would fail again
-    canonical = {key.path for key in run.recording} | {key.path for key in run.recording.absent}
+    recorded = {key.path for key, record in run.recording.items() if record.missing != SUMMARISED}
+    summarised = {key.path for key in run.recording} - recorded
+    canonical = recorded | {key.path for key in run.recording.absent} - summarised
     aliases = {second for second, first in run.recording.aliases.items() if first in canonical}
     return frozenset(canonical | aliases)
 
