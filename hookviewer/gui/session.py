@@ -36,6 +36,8 @@ class Session(QObject):
     selection_changed = Signal()
     look_changed = Signal()
     pointed_changed = Signal()
+    levels_asked = Signal()
+    """Someone wants to set the levels by keys."""
     runs_changed = Signal()
     """A run arrived, grew, or was dropped; `arriving` is True while one is still going on."""
     run_started = Signal()
@@ -61,6 +63,8 @@ class Session(QObject):
         self.auto = True
         self.running = False
         self._numbers = 0
+        self._readings: dict[str, str] = {}
+        """How the axes are read, by the type of the module: the next model is read in the same way."""
         self._lanes = 0
         self._fresh = False
         self._pending: dict[int, Run] = {}
@@ -91,7 +95,7 @@ class Session(QObject):
         self.plan = HookPlan(frozenset(), self.plan.kinds)
         self._set_runs({})
         self.selection = dataclasses.replace(self.selection, path="", call=0, leaf="", channel=0, cell=None)
-        self.look = dataclasses.replace(self.look, levels=None)
+        self.look = dataclasses.replace(self.look, levels=None, pins=(), readings=self._readings_by_path())
         for signal in (self.model_changed, self.plan_changed, self.selection_changed, self.look_changed):
             signal.emit()
 
@@ -249,11 +253,29 @@ class Session(QObject):
             self.run_missing()
 
     def set_look(self, **changes: Any) -> None:
-        """Change scale, colour map, sorting, difference, levels or sample."""
+        """Change scale, colour map, sorting, difference, levels, sample, pins and so on."""
         look = dataclasses.replace(self.look, **changes)
         if look != self.look:
             self.look = look
             self.look_changed.emit()
+
+    def ask_levels(self) -> None:
+        """Ask for the levels to be set by keys."""
+        self.levels_asked.emit()
+
+    def set_reading(self, reading: str) -> None:
+        """Say what the axes of the selected module mean, and of all modules of its type."""
+        if self.tree is None:
+            return
+        types = {node.path: node.type for node in self.tree.walk()}
+        self._readings[types.get(self.selection.path, "")] = reading
+        self.set_look(readings=self._readings_by_path(), levels=None, sample=0)
+        self.select(channel=0, cell=None)
+
+    def _readings_by_path(self) -> Mapping[str, str]:
+        nodes = self.tree.walk() if self.tree is not None else ()
+        known = {node.path: self._readings[node.type] for node in nodes if node.type in self._readings}
+        return MappingProxyType(known)
 
     def point(self, pointed: Pointed | None) -> None:
         """Say which cell is under the pointer; None when it left the maps."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 from hookviewer import targets
@@ -138,15 +139,24 @@ class Selection:
 
 @dataclasses.dataclass(frozen=True)
 class Pointed:
-    """The cell under the pointer: its channel, and its row and column."""
+    """The cell under the pointer: its channel, and its row and column.
+
+    `path` names its module where several are shown at once; None is the selected one.
+    """
 
     channel: int
     cell: tuple[int, int]
+    path: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """How it is looked at. `scale` and `colormap` `"auto"` follow the kind; `levels` are set by hand."""
+    """How it is looked at. `scale` and `colormap` `"auto"` follow the kind; `levels` are set by hand.
+
+    `over` says how the big map lies on the picture: `"map"`, `"overlay"`, `"input"`, or `"auto"` by the kind.
+    `pins` are the pinned channels as (path, channel), `hide_dead` leaves channels out that are zero
+    everywhere, `readings` holds how the axes are read where it is not the guess, by path.
+    """
 
     scale: str = "auto"
     colormap: str = "auto"
@@ -154,6 +164,30 @@ class Look:
     difference: bool = False
     levels: tuple[float, float] | None = None
     sample: int = 0
+    over: str = "auto"
+    hide_dead: bool = False
+    pins: tuple[tuple[str, int], ...] = ()
+    readings: Mapping[str, str] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
+
+    def pinned(self, path: str) -> tuple[int, ...]:
+        """Return the pinned channels of a module, in the order in which they were pinned."""
+        return tuple(channel for where, channel in self.pins if where == path)
+
+    def with_pin_turned(self, path: str, channel: int) -> tuple[tuple[str, int], ...]:
+        """Return the pins with this channel pinned, or no longer."""
+        pin = (path, channel)
+        return tuple(one for one in self.pins if one != pin) if pin in self.pins else (*self.pins, pin)
+
+
+OVERS = ("map", "overlay", "input")
+"""Ways in which the big map lies on the picture."""
+
+
+def over_in_force(look: Look, shown: Shown) -> str:
+    """Return how the big map lies on the picture: Grad-CAM over it, everything else plain, until chosen."""
+    if look.over in OVERS:
+        return look.over
+    return "overlay" if shown is Shown.GRAD_CAM else "map"
 
 
 @dataclasses.dataclass(frozen=True)
