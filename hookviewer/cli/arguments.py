@@ -13,7 +13,14 @@ COMMANDS = ("open", "tree", "capture", "shot")
 FORMATS = ("png", "npz")
 KINDS = tuple(kind.value for kind in Kind if kind is not Kind.ATTRIBUTION)
 
-MODEL = "demo:NAME, package.module:callable?name=value, or file.py:callable"
+MODEL = (
+    "demo:NAME, package.module:callable?name=value, file.py:callable, a project folder, "
+    "or a program of torch.export (.pt2)"
+)
+WEIGHTS = (
+    ".safetensors, an index of several (.index.json), or .pt, .pth, .ckpt with a state dict; "
+    "FILE?allow=missing,unexpected,mismatched loads what fits, FILE?key=NAME chooses one of several"
+)
 INPUT = (
     "demo:NAME, a picture, a .npy file, random:1x3x224x224, ones:1x3 …; "
     "several may be given, and the option may be repeated"
@@ -37,7 +44,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     words = list(arguments)
     if not words or words[0] not in (*COMMANDS, "-h", "--help", "--version"):
         words.insert(0, "open")
-    return _parser().parse_args(words)
+    chosen = _parser().parse_args(words)
+    if chosen.run is _WRITE and not chosen.inputs and ".py" not in chosen.model:
+        chosen.usage("the following arguments are required: --input")  # only a recipe brings its own
+    return chosen
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -58,17 +68,16 @@ def _parser() -> argparse.ArgumentParser:
 
 def _model(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
     parser.add_argument("model", metavar="MODEL", nargs="?" if optional else None, help=MODEL)
-    parser.add_argument("--weights", metavar="FILE", help=".safetensors, or .pt with a state dict")
+    parser.add_argument("--weights", metavar="FILE", help=WEIGHTS)
     parser.add_argument(
-        "--trust", action="store_true", help="allow files that can run code when they are loaded"
+        "--trust", action="store_true", help="a yes to files that can run code when they are loaded"
     )
 
 
-def _inputs(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+def _inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--input", dest="inputs", action="extend", nargs="+", default=[], metavar="SPEC", required=required,
-        help=INPUT,
-    )  # fmt: skip
+        "--input", dest="inputs", action="extend", nargs="+", default=[], metavar="SPEC", help=INPUT
+    )
 
 
 def _open(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +95,7 @@ def _tree(parser: argparse.ArgumentParser) -> None:
 
 def _capture(parser: argparse.ArgumentParser) -> None:
     _model(parser)
-    _inputs(parser, required=True)
+    _inputs(parser)
     parser.add_argument(
         "--layers", action="extend", nargs="+", required=True, metavar="PATTERN",
         help="a path, a glob such as 'features.*', or type:Conv2d; several may be given",
@@ -107,7 +116,7 @@ def _capture(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plain", action="store_true", help="pictures without caption and colour bar")
     parser.add_argument("--force", action="store_true", help="overwrite files that are there")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=_command("capture", "write_capture"))
+    parser.set_defaults(run=_WRITE, usage=parser.error)
 
 
 def _shot(parser: argparse.ArgumentParser) -> None:
@@ -128,6 +137,9 @@ def _command(module: str, function: str) -> Callable[[argparse.Namespace], int]:
         return int(command(chosen))
 
     return run
+
+
+_WRITE = _command("capture", "write_capture")
 
 
 def _kinds(text: str) -> frozenset[Kind]:

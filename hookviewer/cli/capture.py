@@ -12,11 +12,12 @@ import torch
 from torch import nn
 
 from hookviewer.arrays import shared_levels
+from hookviewer.cli.given import given_inputs
 from hookviewer.cli.targets import named_target
 from hookviewer.errors import HookViewerError, ModelError
 from hookviewer.formats import Caption, Entry, Figure, Manifest, export, recording_formats, save
 from hookviewer.hooks import capture
-from hookviewer.inputs import Input, open_input
+from hookviewer.inputs import Input
 from hookviewer.kinds import GRADIENTS, Key
 from hookviewer.plan import HookPlan
 from hookviewer.recording import Record, Recording
@@ -31,7 +32,9 @@ def write_capture(chosen: argparse.Namespace) -> int:
     torch.manual_seed(0)  # a network without weights is the same one at every start
     model = open_model(chosen.model, weights=chosen.weights, trust=chosen.trust)
     plan = HookPlan.of(model, *chosen.layers, kinds=chosen.kinds)
-    inputs = [open_input(spec, model) for spec in chosen.inputs]
+    inputs = given_inputs(chosen, model)
+    if not inputs:
+        raise HookViewerError(f"{chosen.model} brings no input of its own: give one with --input.")
     place = _checked_place(Path(chosen.out), len(inputs))
     recordings, failure = _run(chosen, model, plan, inputs)
     if failure is not None and not any(recordings):

@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
+from hookviewer.cli.given import given_inputs
 from hookviewer.errors import HookViewerError, ModelError
 from hookviewer.hooks import capture
-from hookviewer.inputs import open_input
 from hookviewer.modules import ModuleNode, module_tree
 from hookviewer.plan import HookPlan
 from hookviewer.recording import Recording
@@ -24,7 +24,7 @@ def print_tree(chosen: argparse.Namespace) -> int:
     """Print the tree; a model that raises is shown up to the module that failed, and the status is 1."""
     torch.manual_seed(0)
     model = open_model(chosen.model, weights=chosen.weights, trust=chosen.trust)
-    inputs = [open_input(spec, model) for spec in chosen.inputs]
+    inputs = given_inputs(chosen, model)
     failures: list[ModelError] = []
     recordings: dict[str, Recording] = {}
     for given in inputs:

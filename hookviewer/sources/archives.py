@@ -18,6 +18,8 @@ def kind(path: Path) -> str:
     """Return what an archive is: torch, torchscript, exported, or a key of `files.TROUBLE`."""
     try:
         with path.open("rb") as file:
+            if not _ends_plainly(file):
+                return "truncated"
             if _entries(file) > ENTRIES:
                 return "crowded"
         with zipfile.ZipFile(path) as archive:
@@ -39,6 +41,9 @@ def _trouble(entries: list[zipfile.ZipInfo], size: int) -> str:
     if sum(entry.file_size for entry in entries) > 1.01 * size + (1 << 20):
         return "compressed"
     names = [entry.filename for entry in entries]
+    # readers do not agree on what such an archive holds
+    if min((entry.header_offset for entry in entries), default=0) > 0:
+        return "truncated"
     if len(set(names)) != len(names):
         return "truncated"
     return "outside" if any(_leaves(name) for name in names) else ""
@@ -59,6 +64,13 @@ def _content(full: set[str]) -> str:
     if "word/document.xml" in names or "data.pkl" not in names:
         return "zip"
     return "torch"
+
+
+def _ends_plainly(file: IO[bytes]) -> bool:
+    """Whether the end record is the last thing in the file: behind it, another one could be hidden."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 22))
+    return file.read(4) == b"PK\x05\x06"
 
 
 def _entries(file: IO[bytes]) -> int:

@@ -12,14 +12,13 @@ from typing import IO, Any
 from hookviewer.errors import HookViewerError
 from hookviewer.sources.wording import shown
 
-STEPS = 2_000_000
-"""Steps of the longest pickle that is read: 80,000 tensors take so many. Each may take 200 bytes."""
+STEPS = 1_000_000
+"""Steps of the longest pickle that is read: 40,000 tensors take so many. Each may take 200 bytes."""
 
 LARGEST = 64 << 20
 """Bytes of the largest pickle inside an archive."""
 
-_USUAL = ("torch.", "collections.OrderedDict", "__builtin__.set", "builtins.set", "numpy.")
-"""Beginnings of names that files of weights have as well: they are told last."""
+_USUAL = ("torch._utils._rebuild_", "collections.OrderedDict", "__builtin__.set", "builtins.set")
 
 _OLD_PARTS = 5
 """Pickles at the start of a file of torch before 1.6: a mark, a version, sizes, the content, the storages."""
@@ -27,6 +26,11 @@ _OLD_PARTS = 5
 
 class DamagedError(Exception):
     """The bytes are no pickle, or not a whole one."""
+
+
+def is_usual(name: str) -> bool:
+    """Whether files of mere weights have this name as well."""
+    return name.startswith(_USUAL) or (name.startswith("torch.") and name.endswith("Storage"))
 
 
 def names_in_file(path: Path) -> tuple[str, ...]:
@@ -40,7 +44,7 @@ def names_in_file(path: Path) -> tuple[str, ...]:
             archive = file.read(2) == b"PK"
             file.seek(0)
             found = _names_in_archive(file, path, 0) if archive else _names_in_pickles(file, path, _OLD_PARTS)
-            return tuple(sorted(set(found), key=lambda name: (name.startswith(_USUAL), name)))
+            return tuple(sorted(set(found), key=lambda name: (is_usual(name), name)))
         except (DamagedError, zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError):
             raise HookViewerError(
                 f"{shown(path, 300)} is damaged or cut off: download or save it again."

@@ -75,7 +75,7 @@ class _Parsed:
 
 
 def scan(folder: str | Path) -> tuple[Candidate, ...]:
-    """Return what makes a model in a folder of Python files, whole networks before their parts.
+    """Return what makes a model in a folder of Python files, or in one, whole networks before their parts.
 
     Nothing is imported. Files of more than a megabyte, and folders such as `.git`, `venv` and
     `node_modules`, are skipped, and so are files that do not parse.
@@ -88,6 +88,8 @@ def scan(folder: str | Path) -> tuple[Candidate, ...]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
+    if folder.is_file():
+        yield folder
     left = FILES
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not _skipped(Path(place) / name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -43,13 +43,37 @@ class State:
         return {name: tuple(one.shape) for name, one in self.values.items() if isinstance(one, torch.Tensor)}
 
 
+class Named(NamedTuple):
+    """A file of weights as it is named: which of its state dicts, and what may differ from the model."""
+
+    path: Path
+    key: str = ""
+    allow: tuple[str, ...] = ()
+
+
+def named(spec: str | Path) -> Named:
+    """Return what `checkpoint.pt?key=ema&allow=missing,unexpected` names; raise a sentence for no file."""
+    text = str(spec)
+    if "?" not in text or _is_file(text):
+        return Named(files.existing(text))
+    place, arguments = split_arguments(text)
+    unknown = [name for name in arguments if name not in ("key", "allow")]
+    if unknown:
+        raise HookViewerError(
+            f"A file of weights takes no {shown(unknown[0])!r}: write {shown(place, 300)}?key=NAME or "
+            f"{shown(place, 300)}?allow=missing."
+        )
+    allow = tuple(word for word in str(arguments.get("allow") or "").split(",") if word)
+    return Named(files.existing(place), str(arguments.get("key") or ""), allow)
+
+
 def read(spec: str | Path, *, trust: bool = False, data: bool = True) -> State:
     """Read the state dict of a .safetensors file, of an index of several, or of a file of torch.save.
 
-    `checkpoint.pt?key=ema` chooses among several. Without `data` the tensors have shapes only and take no
+    Without `data` the tensors have shapes only and take no
     memory. Raises `HookViewerError` for everything else, and `TrustNeeded` for a file that holds objects.
     """
-    path, key = _file_and_key(spec)
+    path, key, _ = named(spec)
     if path.name.endswith(".index.json"):
         return State(path, safetensors_file.read_index(path, _torch_shard, data), torch_file.sha256(path))
     kind = files.usable_kind(path)
@@ -63,17 +87,6 @@ def read(spec: str | Path, *, trust: bool = False, data: bool = True) -> State:
 
 def _torch_shard(path: Path, data: bool) -> Mapping[str, Any]:
     return _chosen(path, torch_file.load(path, data=data).content, "", "").values
-
-
-def _file_and_key(spec: str | Path) -> tuple[Path, str]:
-    text = str(spec)
-    if "?" not in text or _is_file(text):
-        return files.existing(text), ""
-    place, arguments = split_arguments(text)
-    unknown = [name for name in arguments if name != "key"]
-    if unknown:
-        raise HookViewerError(f"A file of weights takes no {unknown[0]!r}: write {place}?key=NAME.")
-    return files.existing(place), str(arguments.get("key", ""))
 
 
 def _is_file(text: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import collections
 import hashlib
 import pathlib
 import pickle
@@ -59,8 +58,9 @@ def _check_version() -> None:
 
 def _as_tensors(path: Path, device: str) -> Any:
     try:
-        with torch.serialization.safe_globals(_harmless()):
-            return torch.load(path, map_location=device, weights_only=True)
+        # an open file: by a name, torch chooses another reader for some endings
+        with path.open("rb") as file, torch.serialization.safe_globals(_harmless()):
+            return torch.load(file, map_location=device, weights_only=True)
     except pickle.UnpicklingError:
         raise
     except Exception as error:  # what a damaged file makes of torch.load is nowhere stated
@@ -82,7 +82,7 @@ def _as_program(file: Any, path: Path, modules: Any) -> Any:
 
 
 def _script(module: str) -> str:
-    return "the script that saved it" if module == "__main__" else module
+    return "the script that saved it" if module.endswith("__main__") else module
 
 
 def _lacks(path: Path, what: str) -> str:
@@ -111,8 +111,13 @@ def _harmless() -> list[Any]:
     paths = [pathlib.PurePosixPath, pathlib.PureWindowsPath, type(Path())]
     paths += [(type(Path()), "pathlib.PosixPath"), (type(Path()), "pathlib._local.PosixPath")]
     empty = [(_empty_list, "builtins.list"), (_empty_dict, "builtins.dict"), (_zero, "builtins.int")]
-    plain = [argparse.Namespace, collections.defaultdict]
+    plain = [argparse.Namespace, (_without_default, "collections.defaultdict")]
     return [*arrays, *older, *types, *paths, *empty, *plain]
+
+
+def _without_default(factory: Any = None) -> dict[Any, Any]:
+    # torch fills no dictionary but its own three kinds
+    return {}
 
 
 # what a defaultdict is given to begin with; the real types would copy what a file hands them

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from hookviewer.sources.decisions import TrustNeeded
+from hookviewer.sources.pickles import is_usual
 from hookviewer.sources.wording import shown, some
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -80,7 +81,8 @@ def require(file: IO[bytes], path: Path, yes: bool, names: tuple[str, ...]) -> s
 
 
 def _sentence(path: Path, digest: str, names: tuple[str, ...]) -> str:
-    would = f"it names {some(names, 5)}" if names else "no code was found in it, which proves nothing"
+    unusual = [name for name in names if not is_usual(name)]
+    would = f"it names {some(unusual, 5)}" if unusual else "none was found in it, which proves nothing"
     return (
         f"{shown(path, 300)} could run code when it is loaded ({would}; SHA-256 {digest[:16]}…): if you know "
         "where it comes from, open it with --trust (trust=True); else give the state dict alone."

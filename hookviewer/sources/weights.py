@@ -35,9 +35,11 @@ def load_weights(
 ) -> LoadedWeights:
     """Load a file of weights into `model`.
 
-    `allow` names what may differ: words of `ALLOWED`. Everything else raises `WeightsMismatch`, and then
-    nothing was loaded. Raises `HookViewerError` when the file is no file of weights.
+    `allow`, or `?allow=…` behind the file's name, says what may differ: words of `ALLOWED`. Everything else
+    raises `WeightsMismatch`, and then nothing was loaded. Raises `HookViewerError` when the file is no file
+    of weights.
     """
+    allow = (*allow, *states.named(file).allow)
     for word in allow:
         if word not in ALLOWED:
             raise HookViewerError(f"{word!r} cannot be allowed: {nearby(word, ALLOWED)}.")
@@ -53,8 +55,8 @@ def _mismatch(path: Path, found: Match) -> str:
     start = f"{shown(path, 300)} does not fit this model: {found.described()}. "
     if not found.fitting:
         return f"{start}Nothing in it fits: name the network it was saved from."
-    allow = ",".join(found.trouble())
-    return f"{start}Name the network it was saved from, or load the rest with --allow {allow}."
+    rest = f"{shown(path, 300)}?allow={','.join(found.trouble())}"
+    return f"{start}Name the network it was saved from, or load the rest with --weights '{rest}'."
 
 
 def _load(inner: nn.Module, state: states.State, found: Match) -> None:
