@@ -360,3 +360,19 @@ def test_joining_a_summary_keeps_values_that_were_recorded_before() -> None:
     both = kept.merged(summarised)
     assert both.record("0", Kind.OUTPUT).kept is not None
     assert both.record("1", Kind.OUTPUT).kept is not None
+
+
+def test_a_stopped_run_hands_over_what_it_recorded_and_says_why_the_rest_is_missing() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(*[nn.Linear(2, 2) for _ in range(4)])
+    x = torch.ones(1, 2)
+    started: list[str] = []
+    plan = HookPlan.of(model, "*")
+    with pytest.raises(hv.Cancelled) as stop:
+        hv.capture(model, (x,), plan, on_module=started.append, cancelled=lambda: "2" in started)
+    run = stop.value.recording
+    assert run is not None
+    with torch.no_grad():
+        assert torch.equal(run.record("1", Kind.OUTPUT).tensor(), model[1](model[0](x)))
+    assert "stopped" in run.absent[Key("3", Kind.OUTPUT)]
+    assert len(run.calls("1")) == 1

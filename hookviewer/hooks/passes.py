@@ -101,6 +101,10 @@ class Run:
             return self._mistake(halt.mistake, halt.path)
         except HookViewerError as mistake:
             return self._mistake(mistake, "")
+        except Cancelled as stop:
+            self.stopped = "The run was stopped."
+            stop.recording = self.recording()
+            raise
         except Exception as error:
             return self._failure(error)
         return None
