@@ -117,15 +117,15 @@ def lacking(error: ModuleNotFoundError) -> str:
 
 def told(error: BaseException) -> str:
     """Return an error as one line: its type and its message."""
-    message = " ".join(str(error).split())
+    message = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
     return f"{type(error).__name__}: {message}"[:500] if message else type(error).__name__
 
 
 def _place(error: BaseException, file: Path | None) -> str:
+    if isinstance(error, SyntaxError) and error.filename:
+        return f" at {Path(error.filename).name}, line {error.lineno}"
     if file is None:
         return ""
-    if isinstance(error, SyntaxError) and error.filename and Path(error.filename) == file:
-        return f" at {file.name}, line {error.lineno}"
     lines = [
         frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == file
     ]
