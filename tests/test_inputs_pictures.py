@@ -121,6 +121,29 @@ def test_the_checker_board_has_squares_of_8() -> None:
     assert shown[0, 8].tolist() == shown[8, 0].tolist() == [153] * 3
 
 
+@pytest.mark.parametrize("background", ["white", "black", "checker"])
+def test_a_tall_picture_lies_over_its_background_everywhere(background: str) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (600, 21, 4), dtype=np.uint8)
+    shown = np.asarray(opened(Image.fromarray(pixels), Preprocess(background=background)).image)
+    share = pixels[:, :, 3:] / 255.0
+    expected = pixels[:, :, :3] * share + board(600, 21, background)[:, :, None] * (1 - share)
+    assert np.abs(shown - expected).max() <= 1
+
+
+def test_a_very_large_picture_of_16_bits_is_cut_to_8_and_that_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from hookviewer.inputs import pixels
+
+    monkeypatch.setattr(pixels, "DEEPEST", 10)
+    values = np.array([[0, 255, 256, 65535]] * 3, dtype=np.uint16)
+    cut = picture_of(Image.fromarray(values))
+    assert np.asarray(cut.image).tolist() == [[0, 0, 1, 255]] * 3
+    assert (cut.deep, cut.notes) == (None, (pixels.CUT,))
+    with pytest.raises(hv.HookViewerError, match="scale it down first"):
+        picture_of(Image.fromarray(values.astype(np.float32)))
+
+
 def test_an_opaque_picture_with_transparency_says_nothing_of_a_background(tmp_path: Path) -> None:
     Image.new("RGBA", (2, 2), (1, 2, 3, 255)).save(tmp_path / "opaque.png")
     given = opened(tmp_path / "opaque.png")

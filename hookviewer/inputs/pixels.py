@@ -22,6 +22,9 @@ BACKGROUNDS = ("white", "black", "checker")
 DEEPEST = 36_000_000
 """Values above which more than 8 bits are not kept: as floats they would take hundreds of megabytes."""
 
+STRIP = 256
+"""Rows that are laid over a background at a time: whole squares of the checker board."""
+
 SQUARE, DARK, LIGHT = 8, 153, 204
 """The checker board: the side of a square in pixels, and its two greys."""
 
@@ -47,7 +50,7 @@ def picture_of(image: Image) -> Picture:
         return _grey(image)
     notes = ("Its CMYK inks became RGB without a colour profile.",) if image.mode == "CMYK" else ()
     if image.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info:
-        above = image.convert("RGBA")
+        above = image if image.mode == "RGBA" else image.convert("RGBA")
         opaque = above.getchannel("A").getextrema()[0] == 255
         return Picture(above.convert("RGB") if opaque else above, notes=notes)
     wanted = "L" if image.mode in ("1", "L") else "RGB"
@@ -77,7 +80,8 @@ def _grey(image: Image) -> Picture:
         raise HookViewerError(
             "A picture of 32 bits a value has more than 36 megapixels: scale it down first."
         )
-    return Picture(Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)), notes=(CUT,))
+    high_bytes = np.asarray(image).astype("<u2", copy=False).view(np.uint8)[:, 1::2]
+    return Picture(Image.fromarray(np.ascontiguousarray(high_bytes)), notes=(CUT,))
 
 
 def _deep_grey(image: Image) -> tuple[npt.NDArray[np.float32], str]:
@@ -120,8 +124,13 @@ def _flat(image: Image, background: str) -> Image:
 
     if image.mode != "RGBA":
         return image
-    below = Image.fromarray(board(image.height, image.width, background)).convert("RGBA")
-    return Image.alpha_composite(below, image).convert("RGB")
+    behind = Image.fromarray(board(STRIP, image.width, background)).convert("RGBA")
+    flat = Image.new("RGB", image.size)
+    for top in range(0, image.height, STRIP):  # whole copies of a large picture would fill the memory
+        strip = image.crop((0, top, image.width, min(top + STRIP, image.height)))
+        below = behind.crop((0, 0, *strip.size))
+        flat.paste(Image.alpha_composite(below, strip).convert("RGB"), (0, top))
+    return flat
 
 
 def board(height: int, width: int, background: str) -> npt.NDArray[np.uint8]:
