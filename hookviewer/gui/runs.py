@@ -15,6 +15,21 @@ def fits(run: Run | None, settings: Settings) -> bool:
     return run is not None and run.settings == settings and run.error is None and not run.stopped
 
 
+def shown_meanwhile(run: Run | None, settings: Settings) -> Run | None:
+    """Return what of an earlier run may be shown while the model runs with `settings`.
+
+    All of it where the settings are the same; what no target touches where only the target is another one.
+    """
+    if run is None or fits(run, settings):
+        return run
+    if run.error is not None or dataclasses.replace(run.settings, target=settings.target) != settings:
+        return None
+    records = {key: record for key, record in run.recording.items() if not key.kind.needs_target}
+    summaries = {key: summary for key, summary in run.summaries.items() if not key.kind.needs_target}
+    recording = dataclasses.replace(run.recording, records=records, absent={}, target_value=None)
+    return dataclasses.replace(run, settings=settings, recording=recording, summaries=summaries)
+
+
 def grown(before: Run | None, arrived: Arrived, settings: Settings) -> Run:
     """Return the run with the records that have just arrived."""
     recording = before.recording if before else Recording({})

@@ -93,10 +93,12 @@ class Session(QObject):
         self.model, self.card = model, sources.card(model)
         self.tree = modules.module_tree(model)
         self.plan = HookPlan(frozenset(), self.plan.kinds)
+        self.settings = dataclasses.replace(self.settings, target=self.settings.target.for_any_model())
         self._set_runs({})
         self.selection = dataclasses.replace(self.selection, path="", call=0, leaf="", channel=0, cell=None)
         self.look = dataclasses.replace(self.look, levels=None, pins=(), readings=self._readings_by_path())
-        for signal in (self.model_changed, self.plan_changed, self.selection_changed, self.look_changed):
+        changed = (self.model_changed, self.plan_changed, self.settings_changed)
+        for signal in (*changed, self.selection_changed, self.look_changed):
             signal.emit()
 
     # -- inputs ----------------------------------------------------------------------------------------------
@@ -341,13 +343,15 @@ class Session(QObject):
         kinds = self.plan.kinds if settings.target.rule != "none" else self.plan.kinds - {Kind.GRAD_OUTPUT}
         names = (self.card.class_names if self.card else None) or ()
         expected = runs.calls_expected(self.runs.values())
-        kept = {item.number: self.runs.get(item.number) for item in items}
-        self._pending = {number: run for number, run in kept.items() if run and runs.fits(run, settings)}
+        old = {item.number: self.runs.get(item.number) for item in items}
+        fitting = {number for number, run in old.items() if runs.fits(run, settings)}
+        meanwhile = {number: runs.shown_meanwhile(run, settings) for number, run in old.items()}
+        self._pending = {number: run for number, run in meanwhile.items() if run is not None}
         self._fresh = fresh
         summarised = frozenset(node.path for node in self.tree.walk()) if self.tree is not None else frozenset()
         first = HookPlan(paths, kinds, summarised)
         planned = [
-            (item, first if fresh or item.number not in self._pending else HookPlan(paths, kinds))
+            (item, first if fresh or item.number not in fitting else HookPlan(paths, kinds))
             for item in items
         ]
         self._begin_run()

@@ -54,6 +54,10 @@ class TargetChoice:
     index: int = 0
     leaf: str | None = None
 
+    def for_any_model(self) -> TargetChoice:
+        """Return the choice that another model can follow: a class or leaf of this one says nothing there."""
+        return self if self.leaf is None and self.rule != "class" else TargetChoice()
+
     def target(self) -> Callable[[Any], Any] | None:
         """Return the target for `capture`, or None when no gradient is wanted."""
         return None if self.rule == "none" else _ChosenTarget(self)
