@@ -30,7 +30,8 @@ def candidates(source: str) -> tuple[str, ...]:
 
 def _looks_like_module(base: ast.expr, known: list[str]) -> bool:
     name = ast.unparse(base)
-    return name in known or name.rpartition(".")[2] in MODULES
+    inside_nn = name.rpartition(".")[0] in ("nn", "torch.nn")
+    return name in known or inside_nn or name.rpartition(".")[2] in MODULES
 
 
 def sentence(path: Path) -> str:

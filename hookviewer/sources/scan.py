@@ -119,11 +119,17 @@ def _parsed(path: Path) -> _Parsed | None:
 
 def _module_names(parsed: Sequence[_Parsed]) -> frozenset[str]:
     """Return the names of all classes that are modules, over as many steps as they inherit each other."""
-    bases = {node.name: {_last(base) for base in node.bases} for one in parsed for node in one.classes()}
+    bases = {node.name: set(map(_base, node.bases)) for one in parsed for node in one.classes()}
     known: set[str] = set(MODULES)
     while more := {name for name, above in bases.items() if above & known} - known:
         known |= more
     return frozenset(known - set(MODULES)) & frozenset(bases)
+
+
+def _base(node: ast.expr) -> str:
+    """Return the last name of a base class; whatever is in `nn` is a module."""
+    inside_nn = isinstance(node, ast.Attribute) and _last(node.value) == "nn"
+    return "Module" if inside_nn else _last(node)
 
 
 def _last(node: ast.expr) -> str:
