@@ -244,3 +244,37 @@ def test_every_module_has_statistics_and_only_ticked_ones_have_values(qtbot: QtB
     settled(qtbot, session)
     assert session.recording(1).record("0", Kind.OUTPUT).kept is not None
     assert session.recording(1).record("1", Kind.OUTPUT).kept is None
+
+
+def test_another_target_keeps_the_outputs_in_sight_and_drops_the_old_gradients(
+    qtbot: QtBot, session: Session
+) -> None:
+    session.set_auto(False)
+    session.set_model(nn.Sequential(Slow(), Slow(), nn.Linear(3, 3)))
+    session.add_inputs([Input("x", (torch.ones(1, 3),))])
+    session.tick(["0", "2"], True)
+    session.run()
+    settled(qtbot, session)
+    session.set_settings(target=TargetChoice("class", 1))
+    seen: list[tuple[bool, bool]] = []
+
+    def look() -> None:
+        kinds = (Kind.OUTPUT, Kind.GRAD_OUTPUT)
+        seen.append(tuple(Key("2", kind) in session.recording(1) for kind in kinds))
+
+    session.runs_changed.connect(look)
+    session.run()
+    settled(qtbot, session)
+    assert all(output for output, _ in seen)
+    assert not seen[0][1]
+    assert session.recording(1).record("2", Kind.GRAD_OUTPUT).array().tolist() == [[0, 1, 0]]
+
+
+def test_another_model_does_not_inherit_the_class_of_the_one_before(qtbot: QtBot, session: Session) -> None:
+    session.set_model(net())
+    session.set_settings(target=TargetChoice("class", 4))
+    session.set_model(nn.Sequential(nn.Conv2d(3, 2, 6), nn.Flatten()))
+    session.add_inputs([picture()])
+    settled(qtbot, session)
+    assert session.settings.target == TargetChoice("top")
+    assert session.runs[1].error is None

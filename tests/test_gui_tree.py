@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from torch import nn
 
 from hookviewer.gui import module_facts
+from hookviewer.gui.first import start_of
 from hookviewer.gui.module_delegate import bar_share, tick_rect
 from hookviewer.gui.module_filter import matched_part, matches
 from hookviewer.gui.module_model import CALLS, FACTS, OUTPUT, PATH, TYPE, ModuleModel
@@ -344,3 +345,10 @@ def test_a_row_hovers_and_leaves(qtbot: QtBot, panel: ModulePanel) -> None:
     qtbot.mouseMove(panel.tree.viewport(), place)
     qtbot.mouseMove(panel.tree.viewport(), QPoint(5, panel.tree.viewport().height() - 2))
     assert not panel.tree.grab().isNull()
+
+
+def test_attention_is_ticked_first_and_not_its_uncalled_parts() -> None:
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    start = start_of(module_tree(nn.TransformerEncoder(layer, 2)))
+    assert "layers.0.self_attn" in start.ticks
+    assert not any("out_proj" in path for path in start.ticks)
