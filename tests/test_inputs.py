@@ -151,7 +151,7 @@ def test_files_that_are_no_pictures_are_told(tmp_path: Path) -> None:
     (tmp_path / "empty.jpg").write_bytes(b"")
     picture(64, 64).save(tmp_path / "whole.png")
     (tmp_path / "cut.png").write_bytes((tmp_path / "whole.png").read_bytes()[:3000])
-    assert "no picture that can be read" in sentence(tmp_path / "text.png")
+    assert "is text, not a picture" in sentence(tmp_path / "text.png")
     assert "is empty" in sentence(tmp_path / "empty.jpg")
     assert "cut off" in sentence(tmp_path / "cut.png")
     assert "There is no file" in sentence("missing.jpg")
