@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
@@ -12,7 +13,10 @@ from hookviewer.arrays import Maps
 from hookviewer.errors import HookViewerError
 from hookviewer.gui import columns
 from hookviewer.gui.columns import Column, WallState
-from hookviewer.gui.state import Look, Run, Selection, Shown
+from hookviewer.gui.state import InputItem, Look, Run, Selection, Shown
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -55,12 +59,24 @@ class Cams:
 Found = tuple[Maps | None, str]
 
 
+def seen(item: InputItem | None) -> Image | None:
+    """Return the picture that the network saw; None without one, and where it saw several."""
+    return item.input.image if item is not None and item.input.batch == 1 else None
+
+
 def cams_of(
-    wall: WallState, runs: Mapping[int, Run], ticked: Iterable[str], selection: Selection, look: Look
+    wall: WallState,
+    runs: Mapping[int, Run],
+    ticked: Iterable[str],
+    selection: Selection,
+    look: Look,
+    *,
+    running: bool,
 ) -> Cams | None:
     """Return the strips beside the columns of `wall`: the ticked layers that suit, and the selected one.
 
-    None where something else than Grad-CAM is shown, or no layer has a map.
+    None where something else than Grad-CAM is shown, or no layer has a map. While the model runs, what has
+    not arrived yet is not said to be left out.
     """
     if wall.shown is not Shown.GRAD_CAM:
         return None
@@ -71,7 +87,7 @@ def cams_of(
         found = [_found(column, runs, path, selection, look) for column in inputs]
         if any(maps is not None for maps, _ in found):
             rows[path] = _row(path, found, wall, look)
-        elif found:
+        elif found and not running:
             left_out.append((path, next((why for _, why in found if why), "")))
     if not rows:
         return None

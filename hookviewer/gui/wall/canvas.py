@@ -68,7 +68,6 @@ class Canvas(QWidget):
     def show_sheet(self, sheet: Sheet) -> None:
         """Draw a column with the view that suits it best."""
         self._column = sheet.column
-        self.setToolTip("")
         wanted = best_view(sheet)
         if type(self.view) is not wanted:
             self._drop_view()
@@ -113,6 +112,7 @@ class Canvas(QWidget):
         return image
 
     def _drop_view(self) -> None:
+        self.setToolTip("")
         if self.view is not None:
             self.view.close()
             self.view = None

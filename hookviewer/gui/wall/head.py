@@ -204,7 +204,8 @@ class Head(Yielding):
 
     def _say_reading(self, *, long: bool) -> None:
         text = words.axes(self._reading)
-        self.reading.setText(text if long else text.rpartition("×")[2].strip())
+        one_sample = words.axes(self._reading.removeprefix("sample × "))
+        self.reading.setText(one_sample if long else words.tr("axes"))
         self.reading.setToolTip(
             words.tr("Axes: {}. The choice holds for all modules of this type.").format(text)
         )

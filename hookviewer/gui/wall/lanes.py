@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from hookviewer.arrays import Maps, Statistics
-from hookviewer.gui.cams import Cams
+from hookviewer.gui.cams import Cams, seen
 from hookviewer.gui.columns import Column, WallState, difference_colormap
 from hookviewer.gui.guard import painting
 from hookviewer.gui.state import InputItem, Pointed, Selection
@@ -21,9 +20,6 @@ from hookviewer.gui.views import Sheet, Strip, View
 from hookviewer.gui.wall import geometry, words
 from hookviewer.gui.wall.column import WallColumn
 from hookviewer.gui.wall.geometry import Sight
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 GESTURE_MS = 90
 BETWEEN = 8
@@ -147,7 +143,7 @@ class Lanes(QFrame):
         """Return the layers of one column; all have tiles of the shape of the first picture."""
         if self._cams is None:
             return None
-        pictures = [self._picture(column) for column in wall.columns]
+        pictures = [seen(self._items.get(column.number or 0)) for column in wall.columns]
         first = next((picture for picture in pictures if picture is not None), None)
         lead = self._lead(wall)
         height, width = (first.height, first.width) if first is not None else (1, 1)
@@ -157,11 +153,6 @@ class Lanes(QFrame):
         colormap = difference_colormap(wall) if different else wall.colormap
         shape = geometry.shape_of(height, width)
         return Strip(self._cams.strips[place], pictures[place], shape, wall.path, colormap)
-
-    def _picture(self, column: Column) -> Image | None:
-        """Return what the network saw, where that is one picture."""
-        item = self._items.get(column.number) if column.number is not None else None
-        return item.input.image if item is not None and item.input.batch == 1 else None
 
     def _numbers(self, wall: WallState, column: Column, known: Mapping[int, Statistics]) -> Sequence[str]:
         if self._cams is not None:

@@ -80,7 +80,9 @@ class WallPanel(QFrame):
         wall = columns.resolve(
             session.ticked_inputs, session.runs, session.selection, session.look, running=session.running
         )
-        strips = cams.cams_of(wall, session.runs, session.plan.paths, session.selection, session.look)
+        strips = cams.cams_of(
+            wall, session.runs, session.plan.paths, session.selection, session.look, running=session.running
+        )
         self._cams = strips
         self._wall = wall
         if self._blinking:
@@ -102,7 +104,8 @@ class WallPanel(QFrame):
     def _say_foot(self, wall: WallState) -> None:
         target = self._target_words(wall)
         if self._cams is not None:
-            self.foot.say(*words.cam_foot(wall, self._cams, target))
+            pictures = any(cams.seen(item) is not None for item in self._session.ticked_inputs)
+            self.foot.say(*words.cam_foot(wall, self._cams, target, pictures=pictures))
         else:
             self.foot.say(words.foot(wall, self._session.look.sort, target) or self._empty_words())
 
@@ -289,7 +292,8 @@ class WallPanel(QFrame):
     def _layers(self) -> list[str]:
         session = self._session
         runs = list(session.runs.values())
-        recorded = {key.path for run in runs for key in run.recording}
+        every = [record for run in runs for record in run.recording.values()]
+        recorded = {record.key.path for record in every if record.kept is not None}
         order = depth.layers_of(runs)
         if len(recorded) > 1:
             return [path for path in order if path in recorded]

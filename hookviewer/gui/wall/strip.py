@@ -35,7 +35,7 @@ def zoomed(
 
 
 def _grid(count: int, columns: int, width: int, shape: float, gap: int, words: int) -> Grid:
-    return Grid(count, columns, width, max(round(width * shape), 1) + words, gap)
+    return Grid(count, columns, width, max(math.floor(width * shape + 1e-6), 1) + words, gap)
 
 
 def _fitted(count: int, columns: int, shape: float, room: tuple[int, int], gap: int, words: int) -> Grid:

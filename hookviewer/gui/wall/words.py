@@ -177,13 +177,15 @@ def foot(wall: WallState, sort: str, target: str = "") -> str:
     return "; ".join(filter(None, (", ".join(said), _hidden(wall))))
 
 
-def cam_foot(wall: WallState, cams: Cams, target: str = "") -> tuple[str, str]:
+def cam_foot(wall: WallState, cams: Cams, target: str = "", *, pictures: bool = True) -> tuple[str, str]:
     """Return what the foot says of a strip of layers, and why some are left out."""
     count = len(cams.paths)
     said = [tr("{} layers").format(count) if count > 1 else tr("1 layer")]
     if any(column.number is not None for column in wall.columns[1:]):
         said.append(tr("each on one scale for all columns"))
-    said.append(tr("smooth over the picture"))
+    said.append(tr("smooth over the picture") if pictures else tr("cell by cell, without a picture"))
+    if wall.difference is not None and pictures:
+        said.append(tr("A − B cell by cell"))
     if target:
         said.append(target)
     left = len(cams.left_out)
