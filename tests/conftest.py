@@ -28,9 +28,11 @@ hypothesis.settings.load_profile("hookviewer")
 
 
 @pytest.fixture(autouse=True)
-def settings_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Keep the settings of a test away from those of the person who runs it, and from those of other tests."""
+def settings_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep settings, logs and trust of a test away from those of the person who runs it."""
     folder = tmp_path_factory.mktemp("settings")
+    for place in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(place, str(folder))
     for scope in (QSettings.Scope.UserScope, QSettings.Scope.SystemScope):
         QSettings.setPath(QSettings.Format.IniFormat, scope, str(folder))
         QSettings.setPath(QSettings.Format.NativeFormat, scope, str(folder))

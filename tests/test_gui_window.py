@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from hookviewer.errors import HookViewerError
-from hookviewer.gui import dropping, settings
+from hookviewer.gui import dropping, recent, settings
 from hookviewer.gui.main_window import MainWindow
 from hookviewer.gui.messages import Catcher, message_of
 from hookviewer.gui.overlay import Overlay
@@ -221,7 +221,7 @@ def test_a_new_model_ticks_and_shows_something(qtbot: QtBot, window: MainWindow)
     settled(qtbot, window.session)
     assert window.session.plan.paths
     assert window.session.selection.path in window.session.plan.paths
-    assert settings.recent_models()[0].spec == window.session.card.spec
+    assert recent.models()[0].spec == window.session.card.spec
     assert window.windowTitle().endswith("hookviewer")
 
 
@@ -296,7 +296,7 @@ def test_a_dropped_python_file_is_opened(qtbot: QtBot, window: MainWindow, tmp_p
     file.write_text(
         "from torch import nn\n\n\ndef build():\n    return nn.Sequential(nn.Conv2d(3, 5, 3), nn.ReLU())\n"
     )
-    window.opening.drop(dropping.sorted_files([file]))
+    window.bringing.drop(dropping.sorted_files([file]))
     qtbot.waitUntil(lambda: "mine.py" in window.session.card.spec, timeout=20_000)
     settled(qtbot, window.session)
     assert [node.path for node in window.session.tree.walk()] == ["", "0", "1"]
@@ -305,7 +305,7 @@ def test_a_dropped_python_file_is_opened(qtbot: QtBot, window: MainWindow, tmp_p
 def test_dropped_files_are_sorted_by_what_they_become(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     for name in ("a.py", "b.safetensors", "c.PNG", "d.npy", "e.zip", "folder/f.jpg", "folder/g.txt"):
-        (tmp_path / name).touch()
+        (tmp_path / name).write_text("x")
     found = dropping.sorted_files(sorted(tmp_path.iterdir()))
     names = {kind: [path.name for path in getattr(found, kind)] for kind in vars(found)}
     assert names == {
@@ -314,6 +314,7 @@ def test_dropped_files_are_sorted_by_what_they_become(tmp_path: Path) -> None:
         "pictures": ["c.PNG", "f.jpg"],
         "arrays": ["d.npy"],
         "unusable": ["e.zip"],
+        "projects": [],
     }
 
 
@@ -326,7 +327,7 @@ def test_a_drop_says_what_it_does() -> None:
     assert dropping.words(pictures, "")[0] == "Open a model first"
     assert dropping.words(dropping.Dropped(unusable=(Path("x.zip"),)), "Net") == (
         "Nothing to drop here",
-        "Pictures, .npy arrays, Python files and weights are taken.",
+        "Pictures, arrays, Python files, weights, and folders of these are taken.",
         "x.zip cannot be used here.",
     )
 

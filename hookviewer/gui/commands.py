@@ -7,19 +7,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLineEdit, QMessageBox, QTextEdit
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QLineEdit, QTextEdit
 
-from hookviewer import __version__
-from hookviewer.gui import icons, settings
+from hookviewer.gui import settings
+from hookviewer.gui.about_page import AboutPage, open_log_folder
 from hookviewer.gui.actions import Actions
+from hookviewer.gui.bringing import Bringing
 from hookviewer.gui.export_dialog import ALL_LAYERS, THIS_CHANNEL, THIS_LAYER, ExportDialog
+from hookviewer.gui.history import History
 from hookviewer.gui.input_panel import step_input
 from hookviewer.gui.keys_page import KeysPage
 from hookviewer.gui.messages import versions
 from hookviewer.gui.opening import Opening
 from hookviewer.gui.overlay import Overlay
 from hookviewer.gui.session import Session
+from hookviewer.gui.state import Message, Settings
 from hookviewer.gui.theme import set_theme, theme
 
 if TYPE_CHECKING:
@@ -33,9 +36,12 @@ class Commands(QObject):
 
     said = Signal(str)
 
-    def __init__(self, session: Session, opening: Opening, window: MainWindow) -> None:
+    def __init__(
+        self, session: Session, opening: Opening, bringing: Bringing, history: History, window: MainWindow
+    ) -> None:
         super().__init__(window)
         self._session, self._opening, self._window = session, opening, window
+        self._bringing, self._history = bringing, history
         self.actions = Actions(window)
         self._make_file()
         self._make_edit()
@@ -49,13 +55,27 @@ class Commands(QObject):
         self.refresh()
 
     def _make_file(self) -> None:
-        add, opening = self.actions.add, self._opening
+        add, opening, bringing = self.actions.add, self._opening, self._bringing
         add("open_model", self.tr("Open model…"), opening.ask_model, "Ctrl+O", "folder-open")
-        add("open_python", self.tr("Open Python file…"), opening.ask_python_file, "Ctrl+Shift+O")
+        add("open_file", self.tr("Open model file…"), opening.ask_file, "Ctrl+Shift+O")
+        add("open_project", self.tr("Open project folder…"), opening.ask_folder, "Ctrl+Shift+P")
         add("open_demo", self.tr("Open the demo"), opening.open_demo, "Ctrl+D")
         add("weights", self.tr("Load weights…"), opening.ask_weights)
         add("reload", self.tr("Reload model"), opening.reload, "Ctrl+R")
-        add("add_input", self.tr("Add input…"), opening.ask_inputs, "Ctrl+I", "image-plus")
+        add("add_input", self.tr("Add input…"), bringing.ask_inputs, "Ctrl+I", "image-plus")
+        add("add_folder", self.tr("Add folder of inputs…"), bringing.ask_folder, "Ctrl+Shift+I")
+        add("random_input", self.tr("Random tensor…"), partial(bringing.ask_shape, "random"))
+        add("ones_input", self.tr("Tensor of ones…"), partial(bringing.ask_shape, "ones"))
+        add("arguments", self.tr("Several arguments…"), bringing.ask_arguments)
+        add("preprocessing", self.tr("Preprocessing of pictures…"), bringing.ask_recipe, "Ctrl+P")
+        add(
+            "next_file",
+            self.tr("Next file in its folder"),
+            partial(bringing.step_in_folder, 1),
+            "Ctrl+PgDown",
+        )
+        before = partial(bringing.step_in_folder, -1)
+        add("previous_file", self.tr("Previous file in its folder"), before, "Ctrl+PgUp")
         add("export", self.tr("Export…"), partial(self.ask_export, ALL_LAYERS), "Ctrl+E", "download")
         add("export_layer", self.tr("Export this layer…"), partial(self.ask_export, THIS_LAYER))
         add("export_channel", self.tr("Export this channel…"), partial(self.ask_export, THIS_CHANNEL))
@@ -64,6 +84,21 @@ class Commands(QObject):
 
     def _make_edit(self) -> None:
         add = self.actions.add
+        stack = self._history.stack
+        for name, words, does, key, changed in (
+            ("undo", self.tr("Undo"), self._history.undo, "Ctrl+Z", stack.undoTextChanged),
+            ("redo", self.tr("Redo"), self._history.redo, "Ctrl+Shift+Z", stack.redoTextChanged),
+        ):
+            action = add(name, words, does, key, f"{name}-2")
+            changed.connect(partial(self._show_step, action, words))
+        stack.canUndoChanged.connect(self.actions["undo"].setEnabled)
+        stack.canRedoChanged.connect(self.actions["redo"].setEnabled)
+        self.actions["undo"].setEnabled(False)
+        self.actions["redo"].setEnabled(False)
+        add("paste", self.tr("Paste picture, file or name"), self.paste, "Ctrl+V")
+        add("tick_inputs", self.tr("Tick all inputs"), partial(self._session.tick_inputs, True))
+        add("untick_inputs", self.tr("Untick all inputs"), partial(self._session.tick_inputs, False))
+        add("reset_settings", self.tr("Reset settings"), self._reset_settings)
         add("copy", self.tr("Copy picture"), self.copy, "Ctrl+C", "copy")
         add("copy_path", self.tr("Copy path of the module"), self._copy_path, "Ctrl+Shift+C")
         add("filter", self.tr("Filter modules"), self._filter, "Ctrl+F")
@@ -105,7 +140,8 @@ class Commands(QObject):
         add = self.actions.add
         add("keys", self.tr("Keys"), self.show_keys, "?", "keyboard")
         add("copy_versions", self.tr("Copy versions"), self._copy_versions)
-        add("about", self.tr("About hookviewer"), self._about)
+        add("log_folder", self.tr("Open log folder"), open_log_folder)
+        add("about", self.tr("About hookviewer"), self.show_about)
 
     def refresh(self) -> None:
         """Enable what can be done now."""
@@ -115,7 +151,10 @@ class Commands(QObject):
         can |= dict.fromkeys(("add_input", "reload", "weights", "filter", "tick", "untick_all"), there)
         can |= dict.fromkeys(("copy_path", "auto", "layer_before", "layer_after", "target_class"), there)
         can |= dict.fromkeys(("export", "export_layer", "export_channel", "copy"), shown)
-        can |= dict.fromkeys(("remove_input", "input_before", "input_after"), bool(session.inputs))
+        inputs = ("remove_input", "input_before", "input_after", "next_file", "previous_file")
+        can |= dict.fromkeys((*inputs, "tick_inputs", "untick_inputs"), bool(session.inputs))
+        brings = ("add_folder", "random_input", "ones_input", "arguments", "preprocessing")
+        can |= dict.fromkeys(brings, there)
         can |= dict.fromkeys(("panel_bottom", "panel_right"), there)
         can["difference"] = len(session.ticked_inputs) > 1
         for name, on in can.items():
@@ -139,6 +178,34 @@ class Commands(QObject):
             return
         QGuiApplication.clipboard().setImage(self._window.wall.lanes.picture())
         self.said.emit(self.tr("Copied"))
+
+    def paste(self) -> None:
+        """Paste into the text field that has the focus, else open what is on the clipboard."""
+        focus = self._window.focusWidget()
+        if isinstance(focus, QLineEdit | QTextEdit):
+            focus.paste()
+        else:
+            self._bringing.paste()
+
+    def _show_step(self, action: QAction, words: str, step: str) -> None:
+        action.setText(f"{words}: {step}" if step else words)
+
+    def _reset_settings(self) -> None:
+        before, session = settings.reset(), self._session
+        budget = session.settings.budget
+        self._use_settings(Settings().budget)
+        self._window.docks.reset()
+
+        def undo() -> None:
+            settings.put_back(before)
+            self._use_settings(budget)
+            self._window.docks.restore()
+
+        session.tell(Message("info", self.tr("Settings are as at the first start."), undo=undo))
+
+    def _use_settings(self, budget: int) -> None:
+        set_theme(settings.theme_name())
+        self._session.set_settings(budget=budget)
 
     def _copy_path(self) -> None:
         QGuiApplication.clipboard().setText(self._session.selection.path)
@@ -167,23 +234,24 @@ class Commands(QObject):
 
     def show_keys(self) -> Overlay:
         """Show the page of keys over the window."""
-        page = KeysPage()
+        return self._show_page(KeysPage())
+
+    def show_about(self) -> Overlay:
+        """Show the page about the program over the window."""
+        return self._show_page(AboutPage())
+
+    def _show_page(self, page: KeysPage | AboutPage) -> Overlay:
         over = Overlay(page, self._window)
         page.closed.connect(over.close_page)
         over.show_over()
         return over
 
-    def _about(self) -> None:
-        box = QMessageBox(self._window)
-        box.setWindowTitle(self.tr("About hookviewer"))
-        box.setIconPixmap(icons.mark(56))
-        box.setText(f"<b>hookviewer {__version__}</b>")
-        words = self.tr("Every map and every gradient of a PyTorch model, as they really were.")
-        box.setInformativeText(f"{words}\n\n{versions()}\n\n{self.tr('MIT licence. Icons: Lucide, ISC.')}")
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.open()
-
     # -- how the window looks ----------------------------------------------------------------------------
+
+    def set_budget(self, size: int) -> None:
+        """Let a run keep so many bytes, now and from now on."""
+        self._session.set_settings(budget=size)
+        settings.remember_budget(size)
 
     def set_theme(self, name: str) -> None:
         """Put a theme in force and start with it from now on."""

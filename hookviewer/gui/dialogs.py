@@ -11,6 +11,8 @@ from hookviewer.gui.parts import button, column, label, row, tool
 from hookviewer.gui.theme import font, scaled
 
 FIELD_WIDTH = 76
+WEIGHT_FILES = "*.safetensors *.safetensors.index.json *.pt *.pth *.ckpt *.bin"
+"""What a dialog for a file of weights shows."""
 
 
 def field(name: str, *widgets: QWidget) -> QWidget:
@@ -36,14 +38,16 @@ class ModelDialog(QDialog):
 
     chosen = Signal(str, str)
 
-    def __init__(self, spec: str, names: Sequence[str] = (), parent: QWidget | None = None) -> None:
+    def __init__(
+        self, spec: str, names: Sequence[str] = (), parent: QWidget | None = None, *, weights: str = ""
+    ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Open a model by name"))
         place, _, arguments = spec.partition("?")
         self.name = line_edit(place, self.tr("Model"), "package.module:callable")
         self.arguments = line_edit(arguments, self.tr("Arguments"), "num_classes=10&width_mult=0.5")
-        self.weights = line_edit("", self.tr("Weights"), self.tr("none: as the callable makes them"))
+        self.weights = line_edit(weights, self.tr("Weights"), self.tr("none: as the callable makes them"))
         if names:
             completer = QCompleter(list(names), self)
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
@@ -75,7 +79,7 @@ class ModelDialog(QDialog):
         self.setMinimumWidth(scaled(520))
 
     def _on_browse(self) -> None:
-        words = self.tr("Weights (*.safetensors *.pt *.pth);;All files (*)")
+        words = self.tr("Weights ({});;All files (*)").format(WEIGHT_FILES)
         path, _ = QFileDialog.getOpenFileName(self, self.tr("Weights"), "", words)
         if path:
             self.weights.setText(path)

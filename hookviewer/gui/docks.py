@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QToolButton
 
 from hookviewer.gui import settings
-from hookviewer.gui.columns import resolve
+from hookviewer.gui.columns import WallState, resolve
 from hookviewer.gui.input_panel import InputPanel
 from hookviewer.gui.inspector import Inspector
 from hookviewer.gui.layer_panel import LayerPanel
@@ -89,16 +89,20 @@ class Docks(QObject):
 
     def channel_count(self) -> int:
         """Return how many channels the wall shows."""
+        return len(self._wall().order)
+
+    def _wall(self) -> WallState:
         session = self._session
-        wall = resolve(
+        return resolve(
             session.ticked_inputs, session.runs, session.selection, session.look, running=session.running
         )
-        return len(wall.order)
 
     def _step_channel(self, step: int) -> None:
-        count = self.channel_count()
-        if count:
-            self._session.select(channel=max(0, min(self._session.selection.channel + step, count - 1)))
+        order = [int(channel) for channel in self._wall().order]
+        if order:
+            channel = self._session.selection.channel
+            place = order.index(channel) + step if channel in order else 0
+            self._session.select(channel=order[max(0, min(place, len(order) - 1))])
 
     # -- size and place -----------------------------------------------------------------------------------
 

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QMimeData
 
-WEIGHTS = (".safetensors", ".pt", ".pth")
-MOST_OF_A_FOLDER = 64
+from hookviewer.errors import HookViewerError
+from hookviewer.inputs import in_folder, suffixes
+from hookviewer.inputs.folder import ARRAYS
+
+MODELS = (".py", ".pt2")
+WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".bin")
+MOST_OF_A_FOLDER = 256
 
 
 @dataclasses.dataclass(frozen=True)
 class Dropped:
-    """Dropped files by what they become, in the order in which they came."""
+    """Dropped files by what they become, in the order in which they came; `projects` are folders of code."""
 
     models: tuple[Path, ...] = ()
     weights: tuple[Path, ...] = ()
     pictures: tuple[Path, ...] = ()
     arrays: tuple[Path, ...] = ()
     unusable: tuple[Path, ...] = ()
+    projects: tuple[Path, ...] = ()
 
     @property
     def inputs(self) -> tuple[Path, ...]:
@@ -29,39 +34,41 @@ class Dropped:
         return (*self.pictures, *self.arrays)
 
 
-@functools.cache
-def picture_suffixes() -> frozenset[str]:
-    """Return the ends of names that Pillow reads."""
-    from PIL import Image
-
-    Image.init()
-    return frozenset(end for end, kind in Image.registered_extensions().items() if kind in Image.OPEN)
+def files_of(data: QMimeData) -> list[Path]:
+    """Return the files and folders that are dragged or lie on the clipboard."""
+    urls = data.urls() if data.hasUrls() else []
+    return [Path(url.toLocalFile()) for url in urls if url.isLocalFile()]
 
 
 def sorted_files(paths: Iterable[Path]) -> Dropped:
-    """Return dropped paths by kind; a folder stands for the pictures and arrays in it."""
+    """Return paths by kind; a folder stands for the pictures and arrays in it, or is a project of code."""
     kinds: dict[str, list[Path]] = {field.name: [] for field in dataclasses.fields(Dropped)}
     for path in paths:
-        if path.is_dir():
-            inside = [one for one in sorted(path.iterdir()) if _kind(one) in ("pictures", "arrays")]
-            for one in inside[:MOST_OF_A_FOLDER]:
-                kinds[_kind(one)].append(one)
-            if not inside:
-                kinds["unusable"].append(path)
-        else:
-            kinds[_kind(path)].append(path)
+        for kind, one in _sorted_folder(path) if path.is_dir() else [(_kind(path), path)]:
+            kinds[kind].append(one)
     return Dropped(**{name: tuple(found) for name, found in kinds.items()})
+
+
+def _sorted_folder(folder: Path) -> list[tuple[str, Path]]:
+    try:
+        inside = [Path(path) for path in in_folder(folder)][:MOST_OF_A_FOLDER]
+        code = next(folder.glob("*.py"), None) or next(folder.glob("*/*.py"), None)
+    except (HookViewerError, OSError):
+        return [("unusable", folder)]
+    if inside and next(folder.glob("*.py"), None) is None:
+        return [(_kind(path), path) for path in inside]
+    return [("projects" if code is not None else "unusable", folder)]
 
 
 def _kind(path: Path) -> str:
     end = path.suffix.lower()
-    if end == ".py":
+    if end in MODELS:
         return "models"
-    if end in WEIGHTS:
+    if end in WEIGHTS or path.name.lower().endswith(".index.json"):
         return "weights"
-    if end == ".npy":
+    if end in ARRAYS:
         return "arrays"
-    return "pictures" if end in picture_suffixes() else "unusable"
+    return "pictures" if end in suffixes() else "unusable"
 
 
 def _tr(text: str) -> str:
@@ -72,26 +79,33 @@ def words(dropped: Dropped, model: str) -> tuple[str, str, str]:
     """Return what a drop does: the head, what follows from it, and what cannot be used (an error)."""
     unusable = ", ".join(path.name for path in dropped.unusable[:3])
     error = _tr("{} cannot be used here.").format(unusable) if unusable else ""
-    if dropped.models:
-        return (
-            _tr("Drop to open {}").format(dropped.models[0].name),
-            _tr("Its code is run, as python does."),
-            error,
-        )
+    if dropped.models or dropped.projects:
+        return *_opens((*dropped.models, *dropped.projects)[0]), error
     if dropped.weights:
-        name = dropped.weights[0].name
-        if not model:
-            return _tr("Weights need a model first"), _tr("Open the model, then drop {}.").format(name), error
-        return _tr("Drop to load {}").format(name), _tr("Its weights go into {}.").format(model), error
+        return *_loads(dropped.weights[0].name, model), error
     if not dropped.inputs:
-        return (
-            _tr("Nothing to drop here"),
-            _tr("Pictures, .npy arrays, Python files and weights are taken."),
-            error,
-        )
+        taken = _tr("Pictures, arrays, Python files, weights, and folders of these are taken.")
+        return _tr("Nothing to drop here"), taken, error
     if not model:
         return _tr("Open a model first"), _tr("Pictures and arrays are inputs of a model."), error
     return _count(dropped), _tr("They become inputs of {} and run at once").format(model), error
+
+
+def _opens(path: Path) -> tuple[str, str]:
+    head = _tr("Drop to open {}").format(path.name)
+    if path.suffix.lower() == ".py":
+        return head, _tr("Its code is run, as python does.")
+    if path.suffix.lower() == ".pt2":
+        return head, _tr("Before anything of it is run, you are asked.")
+    return head, _tr("The models in this folder are listed; nothing is imported before you choose.")
+
+
+def _loads(name: str, model: str) -> tuple[str, str]:
+    if not model:
+        return _tr("Drop to open {}").format(name), _tr(
+            "A whole model is opened; weights find their network."
+        )
+    return _tr("Drop to load {}").format(name), _tr("Its weights go into {}.").format(model)
 
 
 def _count(dropped: Dropped) -> str:

@@ -90,6 +90,7 @@ class InputList(QListView):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(self.tr("Show only this one"), lambda: self.tick_only(number))
         menu.addAction(self.tr("Tick all"), self.tick_all)
+        menu.addAction(self.tr("Untick all"), lambda: session.tick_inputs(False))
         menu.addSeparator()
         menu.addAction(self.tr("Remove"), lambda: session.remove_input(number))
         return menu
@@ -101,8 +102,7 @@ class InputList(QListView):
 
     def tick_all(self) -> None:
         """Tick every input."""
-        for item in self._session.inputs:
-            self._session.tick_input(item.number, True)
+        self._session.tick_inputs(True)
 
 
 class InputPanel(QWidget):

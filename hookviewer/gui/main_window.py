@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from PySide6.QtCore import QEvent, QMimeData, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -18,10 +16,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
 from hookviewer.gui import dropping, icons, settings
+from hookviewer.gui.bringing import Bringing
 from hookviewer.gui.commands import Commands
 from hookviewer.gui.docks import Docks
 from hookviewer.gui.drop_zone import DropZone
 from hookviewer.gui.guard import guarded
+from hookviewer.gui.history import History
 from hookviewer.gui.menus import Menus
 from hookviewer.gui.message_bar import MessageStack
 from hookviewer.gui.messages import Catcher
@@ -60,10 +60,14 @@ class MainWindow(QMainWindow):
         self.welcome = Welcome()
         self.docks = Docks(self.session, self)
         self.opening = Opening(self.session, self)
-        self.commands = Commands(self.session, self.opening, self)
+        self.bringing = Bringing(self.session, self.opening, self)
+        self.history = History(self.session, self)
+        self.opening.opened.connect(self.history.begin)
+        self.commands = Commands(self.session, self.opening, self.bringing, self.history, self)
         self._drop_zone: DropZone | None = None
         self._forwarding = False
         self.keeps_layout = True
+        self.session.set_settings(budget=settings.budget(self.session.settings.budget))
         self._lay_out()
         self._connect()
         self._on_model_changed()
@@ -124,7 +128,7 @@ class MainWindow(QMainWindow):
         if what in asks:
             asks[what]()
         elif what == "code":
-            self.opening.ask_python_file()
+            self.opening.ask_file()
         else:
             self.opening.open(what, weights)
 
@@ -173,7 +177,7 @@ class MainWindow(QMainWindow):
         dropped = _files(event.mimeData())
         if dropped is not None:
             event.accept()
-            self.opening.drop(dropped)
+            self.bringing.drop(dropped)
 
     def _hide_drop_zone(self) -> None:
         if self._drop_zone is not None:
@@ -203,13 +207,14 @@ class MainWindow(QMainWindow):
         self._hide_drop_zone()
         if self.keeps_layout:
             self.docks.remember()
-        self.catcher.remove()
+        self.hide()  # at once: the run that is still going on ends within one operation of the model
+        self.opening.watch.close()
         self.session.close()
+        self.catcher.remove()
         super().closeEvent(event)
         self.closed.emit()
 
 
 def _files(data: QMimeData) -> dropping.Dropped | None:
-    urls: list[QUrl] = data.urls() if data.hasUrls() else []
-    paths = [Path(url.toLocalFile()) for url in urls if url.isLocalFile()]
+    paths = dropping.files_of(data)
     return dropping.sorted_files(paths) if paths else None

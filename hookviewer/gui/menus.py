@@ -10,18 +10,24 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent
 from PySide6.QtWidgets import QMenu
 
-from hookviewer.gui import numbers, settings
+from hookviewer.gui import numbers, recent, settings
 from hookviewer.gui.commands import Commands
 from hookviewer.gui.opening import Opening
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Shown
 from hookviewer.inputs.demo import PHOTOGRAPHS
 from hookviewer.sources.demo import DEMOS
+from hookviewer.sources.wording import shown
 
 if TYPE_CHECKING:
     from hookviewer.gui.main_window import MainWindow
 
 BUDGETS = tuple(size << 20 for size in (256, 512, 1024, 2048, 4096, 8192))
+
+
+def _plain(text: str) -> str:
+    """Return a name out of a file as words of a menu, where an ampersand would underline."""
+    return shown(text, 90).replace("&", "&&")
 
 
 class Menus(QObject):
@@ -59,7 +65,7 @@ class Menus(QObject):
 
     def _model_menu(self) -> QMenu:
         menu = QMenu(self._window)
-        self._put(menu, "open_model", "open_python")
+        self._put(menu, "open_model", "open_file", "open_project")
         menu.addMenu(self._demo_menu(menu))
         menu.addMenu(self._recent_menu(menu))
         self._put(menu, "", "weights", "reload")
@@ -72,32 +78,53 @@ class Menus(QObject):
         return menu
 
     def _recent_menu(self, parent: QMenu) -> QMenu:
-        menu = QMenu(self.tr("Recent"), parent)
+        menu = QMenu(self.tr("Recent models"), parent)
+        menu.setObjectName("recent_models")
         menu.aboutToShow.connect(lambda: self._fill_recent(menu))
         return menu
 
     def _fill_recent(self, menu: QMenu) -> None:
         menu.clear()
-        for one in settings.recent_models():
-            text = one.spec + (f"  ({one.weights})" if one.weights else "")
-            menu.addAction(text, partial(self._opening.open, one.spec, one.weights))
+        for one in recent.models():
+            text = _plain(one.spec) + (f"  ({_plain(one.weights)})" if one.weights else "")
+            self._recent(menu, text, one, partial(self._opening.open, one.spec, one.weights))
+        self._end_recent(menu, recent.forget_models)
+
+    def _recent_inputs_menu(self, parent: QMenu) -> QMenu:
+        menu = QMenu(self.tr("Recent inputs"), parent)
+        menu.setObjectName("recent_inputs")
+        menu.aboutToShow.connect(lambda: self._fill_recent_inputs(menu))
+        return menu
+
+    def _fill_recent_inputs(self, menu: QMenu) -> None:
+        menu.clear()
+        for one in recent.inputs():
+            self._recent(menu, _plain(one.spec), one, partial(self._session.open_inputs, [one.spec]))
+        self._end_recent(menu, recent.forget_inputs)
+
+    def _recent(self, menu: QMenu, text: str, one: recent.Recent, does: Callable[[], object]) -> None:
+        """Add what was open; where its file is gone, it is grey and says so."""
+        missing = one.missing
+        action = menu.addAction(text + self.tr("  (not there any more)") if missing else text, does)
+        action.setEnabled(not missing)
+
+    def _end_recent(self, menu: QMenu, forget: Callable[[], object]) -> None:
         if menu.isEmpty():
             menu.addAction(self.tr("Nothing was open yet")).setEnabled(False)
             return
         menu.addSeparator()
-        menu.addAction(self.tr("Forget these"), settings.forget_models)
+        menu.addAction(self.tr("Forget these"), forget)
 
     def _input_menu(self) -> QMenu:
         menu = QMenu(self._window)
-        self._put(menu, "add_input")
+        self._put(menu, "add_input", "add_folder")
+        menu.addMenu(self._recent_inputs_menu(menu))
         photographs = QMenu(self.tr("Demo photographs"), menu)
         for name in PHOTOGRAPHS:
             add = partial(self._session.open_inputs, [f"demo:{name}"])
             photographs.addAction(name.replace("_", " "), add)
         menu.addMenu(photographs)
-        menu.addSeparator()
-        menu.addAction(self.tr("Random tensor…"), lambda: self._opening.ask_shape("random"))
-        menu.addAction(self.tr("Tensor of ones…"), lambda: self._opening.ask_shape("ones"))
+        self._put(menu, "", "random_input", "ones_input", "arguments", "", "paste", "", "preprocessing")
         return menu
 
     def _export_menu(self) -> QMenu:
@@ -108,7 +135,7 @@ class Menus(QObject):
     # -- the menu bar -------------------------------------------------------------------------------------
 
     def _fill_file(self, menu: QMenu) -> None:
-        self._put(menu, "open_model", "open_python", "open_demo")
+        self._put(menu, "open_model", "open_file", "open_project", "open_demo")
         menu.addMenu(self._demo_menu(menu))
         menu.addMenu(self._recent_menu(menu))
         self._put(menu, "weights", "reload", "")
@@ -117,7 +144,9 @@ class Menus(QObject):
         self._put(menu, "", "export", "export_layer", "export_channel", "", "close", "quit")
 
     def _fill_edit(self, menu: QMenu) -> None:
-        self._put(menu, "copy", "copy_path", "", "filter", "", "tick", "untick_all", "", "remove_input")
+        self._put(menu, "undo", "redo", "", "copy", "copy_path", "paste", "", "filter", "")
+        self._put(menu, "tick", "untick_all", "", "tick_inputs", "untick_inputs", "remove_input", "")
+        self._put(menu, "reset_settings")
 
     def _fill_view(self, menu: QMenu) -> None:
         self._put(menu, "panel_left", "panel_bottom", "panel_right", "")
@@ -153,12 +182,13 @@ class Menus(QObject):
             limits,
             [(numbers.size(size), size) for size in BUDGETS],
             lambda: self._session.settings.budget,
-            lambda size: self._session.set_settings(budget=size),
+            self._commands.set_budget,
         )
         self._put(menu, "target_class")
 
     def _fill_layer(self, menu: QMenu) -> None:
         self._put(menu, "layer_before", "layer_after", "input_before", "input_after", "")
+        self._put(menu, "previous_file", "next_file", "")
         shown = menu.addMenu(self.tr("Show"))
         self._choices(
             shown,
@@ -181,7 +211,7 @@ class Menus(QObject):
         )
 
     def _fill_help(self, menu: QMenu) -> None:
-        self._put(menu, "keys", "", "copy_versions", "about")
+        self._put(menu, "keys", "", "log_folder", "copy_versions", "about")
 
     def _keys(self, menu: QMenu, *entries: tuple[str, str, Qt.Key]) -> None:
         """Add what the wall does on a plain letter; the letter is written, not taken by the menu."""

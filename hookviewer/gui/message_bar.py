@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent
@@ -11,10 +12,11 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.parts import button, icon_label, row, tool
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import Message
+from hookviewer.gui.state import Message, Offer
 from hookviewer.gui.theme import font, keeper, theme
 
 MOST_BARS = 3
+MOST_OFFERS = 2
 PASSING_MS = {"ok": 6000, "info": 9000}
 _ICONS = {
     "error": ("circle-alert", "error"),
@@ -42,6 +44,8 @@ class MessageBar(QFrame):
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._say()
         self.buttons: list[QPushButton] = []
+        for offer in message.offers[:MOST_OFFERS]:
+            self._offer(offer.words, partial(self._take, offer))
         if message.undo is not None:
             self._offer(self.tr("Undo"), self._undo)
         if message.report:
@@ -75,6 +79,10 @@ class MessageBar(QFrame):
         made = button(words, "plain")
         made.clicked.connect(act)
         self.buttons.append(made)
+
+    def _take(self, offer: Offer) -> None:
+        self.close_bar()
+        offer.does()
 
     def _undo(self) -> None:
         if self.message.undo is not None:
@@ -141,6 +149,8 @@ class MessageStack(QFrame):
     def _on_model_changed(self) -> None:
         for tone in ("busy", "error", "warn"):
             self._close_tone(tone)
+        for bar in [bar for bar in self.bars if bar.message.offers]:  # they were about the model before
+            self._close(bar)
 
     def _close_tone(self, tone: str) -> None:
         for bar in [bar for bar in self.bars if bar.message.tone == tone]:

@@ -10,7 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -18,6 +18,8 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from hookviewer.errors import Cancelled, HookViewerError
 
 REPORTS_PER_SECOND = 30
+PATIENCE_S = 2.0
+"""How long closing waits for the operation that is going on."""
 
 
 class Failure(NamedTuple):
@@ -84,6 +86,7 @@ class Runner(QObject):
         self._numbers = itertools.count(1)
         self._open: dict[int, _Callbacks] = {}
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="hookviewer-model")
+        self._latest: Future[None] | None = None
         self._closed = False
         self._crossing.connect(self._on_crossing, Qt.ConnectionType.QueuedConnection)
 
@@ -105,7 +108,7 @@ class Runner(QObject):
         self.cancel(lane, drop=True)
         job = Job(next(self._numbers), self._send)
         self._open[job.number] = _Callbacks(job, lane, on_report, on_result, on_failure)
-        self._worker.submit(self._do, job, work)
+        self._latest = self._worker.submit(self._do, job, work)
         if len(self._open) == 1:
             self.busy_changed.emit(True)
         return job.number
@@ -119,12 +122,21 @@ class Runner(QObject):
                     del self._open[number]
 
     def close(self) -> None:
-        """Stop everything and wait for the thread to end (at most one operation of the model)."""
+        """Stop everything and wait for the thread to end, at most `PATIENCE_S`.
+
+        One operation of the model may take longer; the thread ends after it, and `join` waits for that.
+        """
         self._closed = True
         for entry in self._open.values():
             entry.job.cancel()
         self._open.clear()
-        self._worker.shutdown(wait=True, cancel_futures=True)
+        self._worker.shutdown(wait=False, cancel_futures=True)
+        if self._latest is None or wait([self._latest], PATIENCE_S).done:
+            self.join()
+
+    def join(self) -> None:
+        """Wait until the thread of a closed runner has ended, however long its last operation takes."""
+        self._worker.shutdown(wait=True)
 
     def _send(self, number: int, what: str, value: object) -> None:
         if not self._closed:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -18,8 +20,21 @@ from hookviewer.errors import HookViewerError
 from hookviewer.gui import runs
 from hookviewer.gui.runner import Failure, Job, Runner
 from hookviewer.gui.running import Arrived, run_inputs
-from hookviewer.gui.state import InputItem, Look, Message, Pointed, Run, RunError, Selection, Settings, Shown
-from hookviewer.inputs import Input, open_input
+from hookviewer.gui.state import (
+    DECISIONS,
+    InputItem,
+    Look,
+    Message,
+    OpenAsked,
+    Pointed,
+    Question,
+    Run,
+    RunError,
+    Selection,
+    Settings,
+    Shown,
+)
+from hookviewer.inputs import Input, again, open_input
 from hookviewer.kinds import Kind
 from hookviewer.modules import ModuleNode
 from hookviewer.plan import HookPlan
@@ -45,6 +60,8 @@ class Session(QObject):
     run_finished = Signal()
     busy_changed = Signal(bool)
     message_told = Signal(object)
+    question_asked = Signal(object)
+    """A person has to decide something before a model can be opened: a `Question`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -62,6 +79,8 @@ class Session(QObject):
         self.pointed: Pointed | None = None
         self.auto = True
         self.running = False
+        self.exchanging = False
+        """Whether `model_changed` tells of the same network made anew."""
         self._numbers = 0
         self._readings: dict[str, str] = {}
         """How the axes are read, by the type of the module: the next model is read in the same way."""
@@ -72,29 +91,79 @@ class Session(QObject):
 
     # -- the model -------------------------------------------------------------------------------------------
 
-    def open_model(self, spec: str, *, weights: str | None = None, trust: bool = False) -> None:
-        """Open a model on the model thread; `model_changed` or an error message follows."""
+    def open_model(
+        self, spec: str, *, weights: str | None = None, allow: Sequence[str] = (), trust: bool = False
+    ) -> None:
+        """Open a model on the model thread; `model_changed`, `question_asked` or an error message follows."""
 
         def work(job: Job) -> torch.nn.Module:
-            return sources.open_model(spec, weights=weights, trust=trust)
+            return sources.open_model(spec, weights=weights, weights_allow=allow, trust=trust)
 
         self.tell(Message("busy", f"Opening {spec} …"))
+        asking = OpenAsked(spec, weights or "", tuple(allow))
         self.runner.submit(
-            "open",
-            work,
-            on_result=self.set_model,
-            on_failure=lambda failure: self._tell_failure("No model opened.", failure),
+            "open", work, on_result=self.set_model, on_failure=partial(self._ask_or_tell, asking)
         )
 
-    def set_model(self, model: torch.nn.Module) -> None:
-        """Look at `model`; runs and ticks of the one before are dropped, inputs stay."""
+    def reload_model(self, weights: sources.Weights | None = None) -> None:
+        """Read the model's code and weights again; ticks, inputs, target and selection stay.
+
+        Where that fails, the model before stays too, and a message says where its code is wrong. `weights`
+        take the place of those that it was opened with.
+        """
+        card, model = self.card, self.model
+        if card is None or model is None:
+            return
+        if not card.spec:
+            self.exchange_model(model)
+            return
+        wanted = dataclasses.replace(card, weights=weights or card.weights)
+
+        def work(job: Job) -> torch.nn.Module:
+            return sources.reopen(wanted)
+
+        file, allow = (wanted.weights.file, wanted.weights.allow) if wanted.weights else ("", ())
+        what = f"Loading {Path(file).name} …" if weights else f"Reading {card.name} again …"
+        self.tell(Message("busy", what))
+        asking = OpenAsked(card.spec, file, allow, reloads=True)
+        self.runner.submit(
+            "open", work, on_result=self.exchange_model, on_failure=partial(self._ask_or_tell, asking)
+        )
+
+    def _ask_or_tell(self, asked: OpenAsked, failure: Failure) -> None:
+        if isinstance(failure.error, DECISIONS):
+            self.question_asked.emit(Question(failure.error, asked))
+        else:
+            what = "Not loaded, the model before stays." if asked.reloads else "No model opened."
+            self._tell_failure(what, failure)
+
+    def exchange_model(self, model: torch.nn.Module) -> None:
+        """Look at the same network made anew: only what it no longer has is unticked."""
+        self._take_model(model)
+        assert self.tree is not None
+        paths = {node.path for node in self.tree.walk()}
+        self.plan = dataclasses.replace(self.plan, paths=self.plan.paths & paths)
+        if self.selection.path not in paths:
+            self.selection = dataclasses.replace(
+                self.selection, path="", call=0, leaf="", channel=0, cell=None
+            )
+        self.exchanging = True
+        for signal in (self.model_changed, self.plan_changed, self.selection_changed):
+            signal.emit()
+        self.exchanging = False
+
+    def _take_model(self, model: torch.nn.Module) -> None:
         self.runner.cancel("run", drop=True)
         self._end_run()
         self.model, self.card = model, sources.card(model)
         self.tree = modules.module_tree(model)
+        self._set_runs({})
+
+    def set_model(self, model: torch.nn.Module) -> None:
+        """Look at `model`; runs and ticks of the one before are dropped, inputs stay."""
+        self._take_model(model)
         self.plan = HookPlan(frozenset(), self.plan.kinds)
         self.settings = dataclasses.replace(self.settings, target=self.settings.target.for_any_model())
-        self._set_runs({})
         self.selection = dataclasses.replace(self.selection, path="", call=0, leaf="", channel=0, cell=None)
         self.look = dataclasses.replace(self.look, levels=None, pins=(), readings=self._readings_by_path())
         changed = (self.model_changed, self.plan_changed, self.settings_changed)
@@ -147,7 +216,7 @@ class Session(QObject):
         model = self.model
 
         def work(job: Job) -> list[Input | Failure]:
-            return [_open_one(item.input.spec, model) if item.input.spec else item.input for item in before]
+            return [_made_anew(item.input, model) for item in before]
 
         def made(found: list[Input | Failure]) -> None:
             fresh = {
@@ -156,30 +225,77 @@ class Session(QObject):
                 if isinstance(one, Input) and model is self.model
             }
             items = [dataclasses.replace(one, input=fresh.get(one.number, one.input)) for one in self.inputs]
+            changed = {one.number for one, old in zip(items, self.inputs, strict=True) if one != old}
+            self._set_runs({key: run for key, run in self.runs.items() if key not in changed})
             self._set_inputs(tuple(items))
+            for failure in [one for one in found if isinstance(one, Failure)]:
+                self._tell_failure("Not made anew.", failure)
             if self.auto:
                 self.run_missing()
 
+        self.runner.cancel("run", drop=True)
+        self._end_run()
         self.runner.submit("prepare", work, on_result=made)
+
+    def exchange_input(self, number: int, spec: Any) -> None:
+        """Put another input into the place of one: the next picture of a folder, another frame of a film."""
+        model = self.model
+
+        def work(job: Job) -> Input:
+            return open_input(spec, model)
+
+        self.runner.submit(
+            f"exchange {number}",
+            work,
+            on_result=partial(self._exchanged, number),
+            on_failure=lambda failure: self._tell_failure("Not exchanged.", failure),
+        )
+
+    def _exchanged(self, number: int, made: Input) -> None:
+        if all(one.number != number for one in self.inputs):
+            return
+        self.runner.cancel("run", drop=True)
+        self._end_run()
+        self._set_runs({key: run for key, run in self.runs.items() if key != number})
+        self._set_inputs(
+            tuple(
+                dataclasses.replace(one, input=made) if one.number == number else one for one in self.inputs
+            )
+        )
+        if self.auto:
+            self.run_missing()
+
+    def put_back(self, place: int, item: InputItem, run: Run | None) -> None:
+        """List an input again that was removed, at its place and with its run."""
+        if any(one.number == item.number for one in self.inputs):
+            return
+        if run is not None:
+            self._set_runs({**self.runs, item.number: run})
+        self._set_inputs((*self.inputs[:place], item, *self.inputs[place:]))
 
     def remove_input(self, number: int) -> None:
         """Take an input off the list; the message offers to put it back."""
-        before, made = self.inputs, self.runs
-        name = self.item(number).input.name
+        item, run = self.item(number), self.runs.get(number)
+        undo = partial(self.put_back, self.inputs.index(item), item, run)
+        self.take_off(number)
+        self.tell(Message("info", f"Removed {item.input.name}.", undo=undo))
 
-        def undo() -> None:
-            self._set_inputs(before)
-            self._set_runs(made)
-
+    def take_off(self, number: int) -> None:
+        """Take an input and its run off the list."""
         self._set_inputs(tuple(item for item in self.inputs if item.number != number))
         self._set_runs({key: run for key, run in self.runs.items() if key != number})
-        self.tell(Message("info", f"Removed {name}.", undo=undo))
 
     def tick_input(self, number: int, on: bool) -> None:
         """Tick or untick an input; ticked ones are run and shown as columns."""
         self._set_inputs(
             tuple(dataclasses.replace(one, ticked=on) if one.number == number else one for one in self.inputs)
         )
+        if on and self.auto:
+            self.run_missing()
+
+    def tick_inputs(self, on: bool) -> None:
+        """Tick or untick every input."""
+        self._set_inputs(tuple(dataclasses.replace(one, ticked=on) for one in self.inputs))
         if on and self.auto:
             self.run_missing()
 
@@ -348,11 +464,12 @@ class Session(QObject):
         meanwhile = {number: runs.shown_meanwhile(run, settings) for number, run in old.items()}
         self._pending = {number: run for number, run in meanwhile.items() if run is not None}
         self._fresh = fresh
-        summarised = frozenset(node.path for node in self.tree.walk()) if self.tree is not None else frozenset()
+        summarised = (
+            frozenset(node.path for node in self.tree.walk()) if self.tree is not None else frozenset()
+        )
         first = HookPlan(paths, kinds, summarised)
         planned = [
-            (item, first if fresh or item.number not in fitting else HookPlan(paths, kinds))
-            for item in items
+            (item, first if fresh or item.number not in fitting else HookPlan(paths, kinds)) for item in items
         ]
         self._begin_run()
 
@@ -427,6 +544,13 @@ class Session(QObject):
 def _open_one(spec: Any, model: torch.nn.Module | None) -> Input | Failure:
     try:
         return open_input(spec, model)
+    except HookViewerError as error:
+        return Failure(str(error), "")
+
+
+def _made_anew(given: Input, model: torch.nn.Module | None) -> Input | Failure:
+    try:
+        return again(given, model)
     except HookViewerError as error:
         return Failure(str(error), "")
 

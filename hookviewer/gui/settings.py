@@ -1,30 +1,38 @@
-"""What the program remembers between two starts: the window, the theme, what was open last."""
+"""What the program remembers between two starts: the window, the theme, limits, recipes for pictures."""
 
 from __future__ import annotations
 
-import dataclasses
-import datetime
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
 LAYOUT_VERSION = 1
-MOST_RECENT = 10
-
-
-@dataclasses.dataclass(frozen=True)
-class Recent:
-    """A model that was open: how to open it again, and when that was last done."""
-
-    spec: str
-    weights: str = ""
-    when: str = ""
+KEPT_AT_RESET = ("recent_models", "recent_inputs")
+"""What a person did, which is no setting."""
 
 
 def stored() -> QSettings:
     """Return the settings file of the user."""
     return QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "hookviewer", "hookviewer")
+
+
+def reset() -> Mapping[str, Any]:
+    """Forget every setting, and return what there was, for `put_back`."""
+    store = stored()
+    before = {name: store.value(name) for name in store.allKeys() if name not in KEPT_AT_RESET}
+    for name in before:
+        store.remove(name)
+    return before
+
+
+def put_back(before: Mapping[str, Any]) -> None:
+    """Set again what `reset` has forgotten."""
+    store = stored()
+    for name, value in before.items():
+        store.setValue(name, value)
 
 
 def theme_name() -> str:
@@ -36,43 +44,6 @@ def theme_name() -> str:
 def remember_theme(name: str) -> None:
     """Start with this theme from now on."""
     stored().setValue("theme", name)
-
-
-def recent_models() -> list[Recent]:
-    """Return what was open last, the latest first."""
-    try:
-        found = json.loads(str(stored().value("recent_models", "[]")))
-        return [Recent(*(str(part) for part in entry)) for entry in found][:MOST_RECENT]
-    except (ValueError, TypeError):  # a file that somebody edited by hand
-        return []
-
-
-def remember_model(spec: str, weights: str = "") -> None:
-    """Put a model at the head of the recent ones."""
-    now = datetime.datetime.now().isoformat(timespec="seconds")
-    others = [one for one in recent_models() if (one.spec, one.weights) != (spec, weights)]
-    _store_recent([Recent(spec, weights, now), *others][:MOST_RECENT])
-
-
-def forget_models() -> None:
-    """Empty the list of recent models."""
-    _store_recent([])
-
-
-def _store_recent(models: list[Recent]) -> None:
-    stored().setValue("recent_models", json.dumps([dataclasses.astuple(one) for one in models]))
-
-
-def day(when: str, today: datetime.date | None = None) -> str:
-    """Return a time in the words of a person: `today`, `yesterday`, `Monday`, `12 March`."""
-    try:
-        then = datetime.datetime.fromisoformat(when).date()
-    except ValueError:
-        return ""
-    days = ((today or datetime.date.today()) - then).days
-    if days <= 1:
-        return "today" if days <= 0 else "yesterday"
-    return then.strftime("%A") if days < 7 else f"{then.day} {then.strftime('%B')}"
 
 
 def layout() -> tuple[QByteArray, QByteArray] | None:
@@ -104,3 +75,33 @@ def export_folder() -> str:
 def remember_export_folder(folder: str) -> None:
     """Offer this folder at the next export."""
     stored().setValue("export_folder", folder)
+
+
+def budget(usual: int) -> int:
+    """Return how many bytes a run may keep, `usual` where nobody chose."""
+    try:
+        return max(int(str(stored().value("budget", usual))), 1 << 20)
+    except ValueError:  # a file that somebody edited by hand
+        return usual
+
+
+def remember_budget(size: int) -> None:
+    """Start with this limit from now on."""
+    stored().setValue("budget", size)
+
+
+def recipes() -> Mapping[str, Mapping[str, Any]]:
+    """Return the options of `Preprocess` that were chosen by hand, by the spec of the model."""
+    try:
+        found = json.loads(str(stored().value("recipes", "{}")))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def remember_recipe(spec: str, options: Mapping[str, Any] | None) -> None:
+    """Prepare the pictures of a model in this way from now on; None is the model's own way again."""
+    found = {name: one for name, one in recipes().items() if name != spec}
+    if options is not None:
+        found[spec] = dict(options)
+    stored().setValue("recipes", json.dumps(found))

@@ -14,6 +14,10 @@ from hookviewer.inputs import Input
 from hookviewer.kinds import Key, Kind
 from hookviewer.leaves import leaves
 from hookviewer.recording import Recording
+from hookviewer.sources import ChoiceNeeded, TrustNeeded, WeightsMismatch, WeightsOnly
+
+DECISIONS = (ChoiceNeeded, TrustNeeded, WeightsMismatch, WeightsOnly)
+"""Failures that a person can turn into a success by a decision."""
 
 
 class Shown(StrEnum):
@@ -214,11 +218,41 @@ class Progress:
 
 
 @dataclasses.dataclass(frozen=True)
+class Offer:
+    """What a message offers to do: the words on a button, and what it does."""
+
+    words: str
+    does: Callable[[], object]
+
+
+@dataclasses.dataclass(frozen=True)
 class Message:
-    """A line in place: `what` happened, `now` what to do; `report` can be copied; `undo` puts it back."""
+    """A line in place: `what` happened, `now` what to do; `report` can be copied; `undo` puts it back.
+
+    `offers` are further buttons; a message has at most two buttons in all.
+    """
 
     tone: str
     what: str
     now: str = ""
     report: str = ""
     undo: Callable[[], None] | None = None
+    offers: tuple[Offer, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenAsked:
+    """What was asked for when a model was to be opened; `reloads` says that it takes its own place."""
+
+    spec: str
+    weights: str = ""
+    allow: tuple[str, ...] = ()
+    reloads: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """What a person has to decide, and what was asked for before the question came up."""
+
+    error: BaseException
+    asked: OpenAsked

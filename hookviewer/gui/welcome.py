@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from hookviewer.gui import icons, settings
+from hookviewer.gui import icons, recent
 from hookviewer.gui.giving_way import Elided
 from hookviewer.gui.parts import button, column, frame, icon_label, key, label, row, rule
 from hookviewer.gui.theme import SEMIBOLD, font, scaled
@@ -76,28 +76,31 @@ class Welcome(QFrame):
         return frame(cards)
 
     def _recent(self) -> list[QWidget | int]:
-        recent = settings.recent_models()[:4]
-        if not recent:
+        last = recent.models()[:4]
+        if not last:
             return []
         grid = QGridLayout()
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(2)
         grid.setHorizontalSpacing(16)
-        for place, one in enumerate(recent):
+        for place, one in enumerate(last):
             grid.addWidget(icon_label("history"), place, 0)
             grid.addWidget(self._link(one), place, 1)
             grid.addWidget(Elided(one.weights, role="caption", size=11), place, 2)
-            grid.addWidget(label(settings.day(one.when), "caption", 11), place, 3)
+            grid.addWidget(label(recent.day(one.when), "caption", 11), place, 3)
         grid.setColumnStretch(1, 3)
         grid.setColumnStretch(2, 1)
         return [label(self.tr("Recent"), "strong"), 6, frame(grid)]
 
-    def _link(self, one: settings.Recent) -> QPushButton:
+    def _link(self, one: recent.Recent) -> QPushButton:
         link = QPushButton(one.spec)
         link.setProperty("role", "link")
         link.setFont(font("mono", 12))
         link.setCursor(Qt.CursorShape.PointingHandCursor)
         link.setToolTip(f"{one.spec}\n{one.weights}".strip())
+        if one.missing:
+            link.setEnabled(False)
+            link.setToolTip(self.tr("{} is no longer there").format(link.toolTip()))
         link.clicked.connect(lambda: self.asked.emit(one.spec, one.weights))
         return link
 
