@@ -4,14 +4,18 @@
     python3 packaging/hv.py run  [arguments of hookviewer]     starts the program
     python3 packaging/hv.py test [arguments of pytest]         runs the tests
     python3 packaging/hv.py lint                               checks style, types and layers
+    python3 packaging/hv.py run --python PATH [arguments]      starts the program where your model runs
 
 Everything goes into the folder .venv (or $HOOKVIEWER_VENV); a later start finds it ready. With --cpu before
-the verb, PyTorch comes without CUDA: 0.2 GB to download instead of about 3 GB on Linux.
+the verb, PyTorch comes without CUDA: 0.2 GB to download instead of about 3 GB on Linux. With --python, the
+Python at PATH runs the program, with its own PyTorch and your code: what hookviewer needs besides is
+installed there, and nothing that is there is changed.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import platform
 import re
@@ -48,6 +52,11 @@ LIBRARIES = [
     "fonts-dejavu-core",
 ]
 WHEEL = re.compile(r"\s*(?:Downloading|Using cached) (?:\S*/)?([^-\s]+)-([^-\s]+)-\S* (\([\d.]+ MB\))")
+PROBE = """\
+import importlib.metadata, json, sys
+there = {one.metadata["Name"]: one.version for one in importlib.metadata.distributions()}
+print(json.dumps({"python": sys.version_info[:3], "prefix": sys.prefix, "there": there}))
+"""
 CHECKS = (
     ["-m", "ruff", "check", "."],
     ["-m", "ruff", "format", "--check", "."],
@@ -69,6 +78,8 @@ def main(arguments: list[str]) -> int:
     if verb not in ("run", "test", "lint"):
         print(__doc__)
         return 0 if verb in ("-h", "--help", "help") else 2
+    if verb == "run" and arguments[:1] == ["--python"]:
+        return run_elsewhere(arguments[1:2], arguments[2:])
     install(cpu)
     if verb == "lint":
         return lint()
@@ -81,6 +92,74 @@ def run(arguments: list[str]) -> int:
         return subprocess.call([PYTHON, "-m", "hookviewer", *arguments])
     except KeyboardInterrupt:
         return 130
+
+
+def run_elsewhere(path: list[str], arguments: list[str]) -> int:
+    """Start the program with another Python, after installing there what it lacks."""
+    if not path:
+        sys.exit("--python needs the path of a Python: python3 packaging/hv.py run --python ~/env/bin/python")
+    python = os.fspath(Path(path[0]).expanduser())
+    facts = environment_of(python)
+    missing = missing_in(facts["there"])
+    if missing:
+        say(f"installing {', '.join(map(name_of, missing))} into {facts['prefix']}: all else stays as it is")
+        if install_beside(python, missing, facts["there"]) != 0:
+            sys.exit(
+                f"pip could not install them beside what is in {facts['prefix']}, as its last lines say: "
+                f"nothing of yours was changed. A copy of that environment can be tried: {python} -m venv "
+                "--system-site-packages NEW"
+            )
+    if LINUX and not qt_works(has_display(), python):
+        apt_install(LIBRARIES, "Qt needs libraries of the system that are missing")
+    paths = [os.fspath(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    try:
+        return subprocess.call([python, "-m", "hookviewer", *arguments], env=environment)
+    except KeyboardInterrupt:
+        return 130
+
+
+def environment_of(python: str) -> dict:
+    """Return what is installed where another Python runs; end with a sentence where hookviewer cannot run."""
+    try:
+        done = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, check=True)
+        facts = json.loads(done.stdout)
+    except (OSError, subprocess.CalledProcessError, ValueError) as error:
+        sys.exit(f"{python} is no Python that can be started ({error}): give the path of its python.")
+    if facts["python"] < [3, 11]:
+        version = ".".join(map(str, facts["python"]))
+        sys.exit(f"{python} is Python {version}, and hookviewer needs 3.11: make that environment anew.")
+    if "torch" not in map(plain, facts["there"]):
+        sys.exit(f"There is no PyTorch in {facts['prefix']}: give the Python that your model runs with.")
+    return facts
+
+
+def missing_in(there: dict) -> list[str]:
+    """Return the requirements of hookviewer of which nothing is installed."""
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = set(map(plain, there))
+    return [line for line in project["dependencies"] if plain(name_of(line)) not in names]
+
+
+def name_of(requirement: str) -> str:
+    return re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
+
+
+def plain(name: str) -> str:
+    """Return a package's name as pip compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def install_beside(python: str, missing: list[str], there: dict) -> int:
+    """Install packages where everything that is there keeps its version."""
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Path(folder) / "constraints.txt"
+        kept.write_text("".join(f"{name}=={version}\n" for name, version in there.items()), encoding="utf-8")
+        return subprocess.call(
+            [python, "-m", "pip", "install", "--disable-pip-version-check", "-c", str(kept), *missing]
+        )
 
 
 def test(arguments: list[str]) -> int:
@@ -198,11 +277,11 @@ def system_libraries(window: bool) -> None:
     stamp.touch()
 
 
-def qt_works(window: bool) -> bool:
+def qt_works(window: bool, python: str | Path = PYTHON) -> bool:
     code = "from PySide6.QtWidgets import QApplication; QApplication([])"
     environment = {**os.environ, **({} if window else {"QT_QPA_PLATFORM": "offscreen"})}
     return (
-        subprocess.run([PYTHON, "-c", code], env=environment, capture_output=True, check=False).returncode
+        subprocess.run([python, "-c", code], env=environment, capture_output=True, check=False).returncode
         == 0
     )
 

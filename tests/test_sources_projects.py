@@ -261,3 +261,17 @@ def test_no_compiled_file_is_left_in_the_persons_folder(
     open_model(f"{tmp_path}/net.py:Net")
     assert sorted(os.fspath(one.name) for one in tmp_path.iterdir()) == ["hv_side.py", "net.py"]
     assert sys.dont_write_bytecode is False
+
+
+def test_the_command_line_records_what_a_recipe_brings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from hookviewer.cli import main
+
+    written(tmp_path, {"recipe.py": RECIPE, "bare.py": NET})
+    out = str(tmp_path / "run.npz")
+    assert main(["capture", f"{tmp_path}/recipe.py:one", "--layers", "*", "--out", out]) == 0
+    (record,) = hv.load(out).values()
+    assert record.array().shape == (3, 1)
+    assert main(["capture", f"{tmp_path}/bare.py", "--layers", "*", "--out", out]) == 1
+    assert "give one with --input" in capsys.readouterr().err
