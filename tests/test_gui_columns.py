@@ -126,3 +126,61 @@ def test_more_inputs_than_columns_are_counted() -> None:
     wall = _state(runs)
     assert len(wall.columns) == MOST_COLUMNS
     assert wall.hidden_inputs == 2
+
+
+def test_dead_channels_can_be_hidden_and_are_counted() -> None:
+    values = ONE.clone()
+    values[0, 1] = 0
+    wall = _state({1: _run(values)}, hide_dead=True)
+    assert wall.order.tolist() == [0, 2]
+    assert wall.dead == 1
+    alive = _state({1: _run(values), 2: _run(TWO)}, hide_dead=True)
+    assert alive.order.tolist() == [0, 1, 2]
+    assert alive.dead == 0
+
+
+def test_where_every_channel_is_dead_none_is_hidden() -> None:
+    wall = _state({1: _run(torch.zeros(1, 3, 2, 2))}, hide_dead=True)
+    assert (wall.order.tolist(), wall.dead) == ([0, 1, 2], 0)
+
+
+def test_pinned_channels_come_first_whatever_the_order() -> None:
+    pins = Look().with_pin_turned("conv", 1)
+    wall = _state({1: _run(ONE)}, sort="mean", pins=(("conv", 0), *pins, ("other", 2), ("conv", 7)))
+    assert wall.order.tolist() == [0, 1, 2]
+    assert wall.pinned == (0, 1)
+    assert Look(pins=pins).with_pin_turned("conv", 1) == ()
+
+
+def test_the_order_is_the_same_array_as_long_as_nothing_changes() -> None:
+    runs = {1: _run(ONE)}
+    assert _state(runs, hide_dead=True).order is _state(runs, hide_dead=True).order
+
+
+def test_axes_are_read_as_chosen_where_that_is_possible() -> None:
+    readings = {"conv": "sample × row × column × channel"}
+    wall = _state({1: _run(ONE)}, readings=readings)
+    np.testing.assert_array_equal(wall.columns[0].maps.values, np.moveaxis(ONE[0].numpy(), -1, 0))
+    assert _state({1: _run(ONE)}, readings={"conv": "feature"}).columns[0].maps.values.shape == (3, 2, 2)
+    assert _state({1: _run(ONE)}, readings={"other": readings["conv"]}).columns[0].maps.values.shape == (
+        3,
+        2,
+        2,
+    )
+
+
+def test_a_sample_that_the_batch_does_not_have_is_said_to_be_missing() -> None:
+    wall = _state({1: _run(ONE), 2: _run(torch.cat([TWO, ONE]))}, sample=1)
+    assert wall.columns[0].reason == "There is no sample 1 here, the batch has 1: choose another one."
+    np.testing.assert_array_equal(wall.columns[1].maps.values, ONE[0].numpy())
+
+
+def test_grad_cam_goes_from_zero_to_its_peak_on_the_shared_scale() -> None:
+    runs = {1: _run(ONE, torch.ones_like(ONE)), 2: _run(TWO, torch.ones_like(TWO))}
+    wall = _state(runs, Shown.GRAD_CAM, difference=True)
+    first, second = ONE[0].sum(0), TWO[0].sum(0)
+    assert wall.levels == (0.0, float(max(first.max(), second.max())))
+    assert wall.difference_levels == (
+        -float((first - second).abs().max()),
+        float((first - second).abs().max()),
+    )

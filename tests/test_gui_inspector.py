@@ -279,3 +279,41 @@ def test_ticks_are_round_and_have_zero_among_them() -> None:
 def test_the_profile_has_zero_and_all_finite_values_in_its_range() -> None:
     assert limits(np.array([1.0, np.nan]), np.array([3.0])) == (0.0, 3.0)
     assert limits(np.array([np.nan]), np.array([np.inf])) == (0.0, 1.0)
+
+
+def test_the_segments_and_the_look_say_how_the_map_lies_on_the_picture(make: Made) -> None:
+    session, inspector = make(_values())
+    inspector.mode.buttons[1].click()
+    assert session.look.over == "overlay"
+    session.set_look(over="input")
+    assert inspector.mode.index == 2
+    session.set_look(over="auto")
+    session.select(shown=Shown.GRAD_CAM)
+    assert inspector.mode.index == 1
+
+
+def test_levels_are_set_by_keys_once_they_have_the_focus(make: Made, qtbot: QtBot) -> None:
+    session, inspector = make(_values())
+    session.set_look(scale="full")
+    inspector._levels.arrow.setChecked(True)
+    session.ask_levels()
+    assert inspector._levels.is_open
+    plot = inspector.levels
+    low, high = inspector.focus.levels
+    step = (plot.value_at(plot.width()) - plot.value_at(0)) / 200
+    qtbot.keyClick(plot, Qt.Key.Key_Left)
+    assert session.look.levels == pytest.approx((low, high - step))
+    qtbot.keyClick(plot, Qt.Key.Key_Down)
+    qtbot.keyClick(plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert session.look.levels[0] > low + 5 * step
+    qtbot.keyClick(plot, Qt.Key.Key_Delete)
+    assert session.look.levels is None
+
+
+def test_a_hidden_inspector_says_where_the_levels_are(make: Made) -> None:
+    session, inspector = make(_values())
+    told = []
+    session.message_told.connect(told.append)
+    inspector.hide()
+    session.ask_levels()
+    assert [message.what for message in told] == ["The levels are in the inspector."]

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import gc
+import re
 import weakref
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 import torch
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTranslator
 from PySide6.QtGui import QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 from torch import nn
 
 from hookviewer import arrays
+from hookviewer.gui.inspector import Inspector
+from hookviewer.gui.reading import read_out
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import set_theme, theme
@@ -23,6 +26,7 @@ from hookviewer.gui.wall import WallPanel
 from hookviewer.gui.wall.canvas import Canvas
 from hookviewer.inputs import Input
 from hookviewer.kinds import Kind
+from hookviewer.render import COLORMAPS
 from hookviewer.resources import resource
 
 
@@ -420,3 +424,129 @@ def test_a_new_run_leaves_nothing_of_the_old_one_in_memory(make, qtbot: QtBot) -
     QApplication.processEvents()
     gc.collect()
     assert [record() for record in old] == [None, None]
+
+
+def test_x_hides_dead_channels_and_the_foot_says_how_many(make, qtbot: QtBot) -> None:
+    session, panel = make()
+    with torch.no_grad():
+        session.model.conv.weight[2] = 0
+        session.model.conv.bias[2] = 0
+    with qtbot.waitSignal(session.run_finished):
+        session.run()
+    canvas = _canvas(panel, 0)
+    session.select(channel=2)
+    qtbot.keyClick(canvas, Qt.Key.Key_X)
+    assert panel.wall.order.tolist() == [0, 1, 3, 4, 5]
+    assert canvas.tile_rect(2).isEmpty()
+    assert "1 dead hidden" in panel.foot.words.toolTip()
+    qtbot.keyClick(canvas, Qt.Key.Key_Right)
+    assert session.selection.channel == 0  # its own tile is hidden: the walk starts anew
+    qtbot.keyClick(canvas, Qt.Key.Key_X)
+    assert not canvas.tile_rect(2).isEmpty()
+
+
+def test_p_pins_a_channel_to_the_front_and_marks_it(make, qtbot: QtBot) -> None:
+    session, panel = make(2)
+    canvas = _canvas(panel, 0)
+    session.select(channel=4)
+    qtbot.keyClick(canvas, Qt.Key.Key_P)
+    assert panel.wall.order.tolist() == [4, 0, 1, 2, 3, 5]
+    assert canvas.tile_rect(4).topLeft() == _canvas(panel, 1).tile_rect(4).topLeft()
+    assert "1 pinned" in panel.foot.words.toolTip()
+    corner = canvas.tile_rect(4).bottomRight() - QPoint(20, 6)
+    marked = canvas.grab().toImage().pixelColor(corner)
+    assert marked.getRgb()[:3] == theme()["accent"].getRgb()[:3]
+    qtbot.keyClick(canvas, Qt.Key.Key_P)
+    assert panel.wall.order.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_o_turns_between_map_overlay_and_input(make, qtbot: QtBot) -> None:
+    session, panel = make()
+    seen = []
+    for _ in range(3):
+        qtbot.keyClick(_canvas(panel, 0), Qt.Key.Key_O)
+        seen.append(session.look.over)
+    assert seen == ["overlay", "input", "map"]
+
+
+def test_l_asks_for_the_levels(make, qtbot: QtBot) -> None:
+    session, panel = make()
+    with qtbot.waitSignal(session.levels_asked):
+        qtbot.keyClick(_canvas(panel, 0), Qt.Key.Key_L)
+
+
+def test_the_axes_can_be_read_in_another_way_and_the_type_remembers_it(make) -> None:
+    session, panel = make()
+    button = panel.findChild(QWidget, "reading")
+    entries = {action.text(): action for action in button.menu().actions()}
+    assert [text for text, action in entries.items() if action.isChecked()] == [
+        "sample × channel × row × column"
+    ]
+    entries["sample × row × column × channel"].trigger()
+    values = _plain_hook(session, "conv", session.inputs[0].input.args[0])[0]
+    np.testing.assert_array_equal(panel.wall.columns[0].maps.values, np.moveaxis(values, -1, 0))
+    assert button.text() == "row × column × channel"
+    assert session.look.readings == {"conv": "sample × row × column × channel"}
+    session.set_model(Net())
+    assert session.look.readings == {"conv": "sample × row × column × channel"}
+
+
+def test_a_vector_is_a_table_on_request(make) -> None:
+    session, panel = make()
+    session.select(path="fc")
+    entries = {action.text(): action for action in panel.findChild(QWidget, "reading").menu().actions()}
+    entries["table"].trigger()
+    assert panel.wall.columns[0].maps.layout == "table"
+    assert type(_canvas(panel, 0).view).__name__ == "Table"
+
+
+def test_the_read_out_names_the_difference(make) -> None:
+    session, panel = make(2)
+    panel.toggle_difference()
+    session.select(channel=1, cell=(2, 3))
+    one, other = (_plain_hook(session, "conv", item.input.args[0])[0, 1, 2, 3] for item in session.inputs)
+    texts = [f"{value:.3f}".replace("-", "−") for value in (one, other, one - other)]
+    assert read_out(session)[0] == f"c 1  y 2  x 3  A {texts[0]}   B {texts[1]}   A − B {texts[2]}"
+
+
+class Hidden(QTranslator):
+    """A language without Latin letters: what is still readable did not go through `tr()`."""
+
+    def translate(self, context: str, text: str, comment: str | None = None, n: int = -1) -> str:
+        return re.sub(r"[A-Za-z]", "░", text)
+
+
+def _said(widget: QWidget) -> set[str]:
+    """Every visible word of a widget and of all in it."""
+    found = set()
+    for one in [widget, *widget.findChildren(QWidget)]:
+        if one.objectName().startswith("qt_"):
+            continue
+        found |= {one.toolTip(), one.accessibleName()}
+        if isinstance(one, QLabel | QAbstractButton):
+            found.add(one.text())
+        if isinstance(one, QComboBox):
+            found |= {one.itemText(place) for place in range(one.count())}
+    return found
+
+
+@pytest.mark.parametrize("shown", list(Shown))
+def test_every_word_of_wall_and_inspector_can_be_translated(qtbot: QtBot, make, shown: Shown) -> None:
+    translator = Hidden()
+    QApplication.installTranslator(translator)
+    try:
+        session, panel = make(2)
+        panel.toggle_difference()
+        session.tick(("fc",), False)  # why Grad-CAM does not suit it is the engine's sentence
+        session.select(shown=shown, cell=(1, 1))
+        inspector = Inspector(session)
+        qtbot.addWidget(inspector)
+        inspector.refresh_slow()
+        data = {"conv", "relu", "fc", "model", "input1", "input2", "Conv2d", "ReLU", "Linear", "float32"}
+        data |= {"Ctrl", "C", "D", "S", "G", "Z", "O", "L", "A", "B", "x", "y", "c", *COLORMAPS}
+        data |= {"kernel_size", "stride", "padding", "CET", "D1A", "Net", "class"}
+        said = " ".join(_said(panel) | _said(inspector))
+        words = set(re.findall(r"[A-Za-z]\w+", said))
+        assert words - data == set()
+    finally:
+        QApplication.removeTranslator(translator)
