@@ -42,9 +42,12 @@ def joined(before: Run | None, run: Run) -> Run:
     """Return a finished run together with what was recorded before with the same settings."""
     if before is None or before.settings != run.settings:
         return run
+    recording = before.recording.merged(run.recording)
+    if run.stopped and before.recording.module_calls:  # what the earlier run saw of the model still holds
+        recording = dataclasses.replace(before.recording, records=recording.records)
     return dataclasses.replace(
         run,
-        recording=before.recording.merged(run.recording),
+        recording=recording,
         guesses=run.guesses or before.guesses,
         summaries={**before.summaries, **run.summaries},
     )
