@@ -1,6 +1,6 @@
 """Make the pictures of the documentation: the real window, real runs, real photographs.
 
-    python docs/make_pictures.py [NAME …] [--out docs/pictures]
+python docs/make_pictures.py [NAME …] [--out docs/pictures]
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from PySide6.QtCore import QCoreApplication, QSettings
 from PySide6.QtGui import QImage
 
 import hookviewer as hv
-from hookviewer.resources import resource
 from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import set_theme
+from hookviewer.resources import resource
 
-OWN_NET = '''
+OWN_NET = """
 import torch
 from torch import nn
 
@@ -49,7 +49,7 @@ class Net(nn.Module):
 
     def forward(self, x):
         return self.head(self.pool(self.blocks(self.stem(x))).flatten(1))
-'''
+"""
 
 
 def main() -> None:

@@ -63,7 +63,43 @@ _HOME = {
     "zero": "edits",
 }
 
-__all__ = [*sorted(_HOME), "__version__"]  # noqa: PLE0604
+__all__ = [
+    "Cancelled",
+    "Edit",
+    "HookPlan",
+    "HookViewerError",
+    "Input",
+    "Key",
+    "Kind",
+    "ModelCard",
+    "ModelError",
+    "ModuleNode",
+    "Record",
+    "Recording",
+    "__version__",
+    "add",
+    "attribute",
+    "capture",
+    "card",
+    "clamp",
+    "class_score",
+    "compare",
+    "dot",
+    "load",
+    "loss",
+    "module_tree",
+    "open_input",
+    "open_model",
+    "replace",
+    "save",
+    "scale",
+    "statistics",
+    "top_class",
+    "total",
+    "unit",
+    "view",
+    "zero",
+]
 
 
 def __getattr__(name: str) -> Any:

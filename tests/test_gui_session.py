@@ -278,3 +278,22 @@ def test_another_model_does_not_inherit_the_class_of_the_one_before(qtbot: QtBot
     settled(qtbot, session)
     assert session.settings.target == TargetChoice("top")
     assert session.runs[1].error is None
+
+
+def test_stopping_a_second_run_keeps_the_shapes_of_the_first(qtbot: QtBot, session: Session) -> None:
+    session.set_auto(False)
+    session.set_model(nn.Sequential(*[Slow() for _ in range(30)]))
+    session.set_settings(target=TargetChoice("sum"))
+    session.add_inputs([picture()])
+    session.tick(["0", "29"], True)
+    session.run()
+    settled(qtbot, session)
+    session.run()
+    qtbot.waitUntil(lambda: session.running)
+    qtbot.wait(60)
+    session.stop()
+    settled(qtbot, session)
+    assert session.runs[1].stopped
+    assert session.recording(1).calls("29")[0].output_shapes == ((1, 3, 6, 6),)
+    assert Key("29", Kind.OUTPUT) in session.runs[1].summaries
+    assert session.recording(1).record("29", Kind.OUTPUT).kept is not None
