@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def classes_in(package: ModuleType, base: type[T]) -> list[type[T]]:
-    """Return the concrete subclasses of `base` that the modules of `package` define, in the order of names."""
+    """Return the concrete subclasses of `base` that the modules of `package` define, by name."""
     found: list[type[T]] = []
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda entry: entry.name):
         module = importlib.import_module(f"{package.__name__}.{info.name}")
