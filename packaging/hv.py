@@ -6,10 +6,10 @@
     python3 packaging/hv.py lint                               checks style, types and layers
     python3 packaging/hv.py run --python PATH [arguments]      starts the program where your model runs
 
-Everything goes into the folder .venv (or $HOOKVIEWER_VENV); a later start finds it ready. With --cpu before
-the verb, PyTorch comes without CUDA: 0.2 GB to download instead of about 3 GB on Linux. With --python, the
-Python at PATH runs the program, with its own PyTorch and your code: what hookviewer needs besides is
-installed there, and nothing that is there is changed.
+Everything goes into the folder .venv (or $HOOKVIEWER_VENV); a later start finds it ready. On Linux, PyTorch
+comes with CUDA, about 3 GB to download; PIP_EXTRA_INDEX_URL set to the CPU index that PyTorch's own
+installation page names makes that 0.2 GB. With --python, the Python at PATH runs the program, with its own
+PyTorch and your code: what hookviewer needs besides is installed there, and nothing that is there is changed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 CONSTRAINTS = ROOT / "packaging" / "constraints.txt"
 LINUX = sys.platform.startswith("linux")
 TESTED = LINUX and platform.machine() == "x86_64" and sys.version_info[:2] == (3, 11)
-CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+SMALL = not LINUX or os.environ.get("PIP_EXTRA_INDEX_URL", "").rstrip("/").endswith("cpu")
+"""Whether PyTorch comes without CUDA."""
 LIBRARIES = [
     "libgl1",
     "libegl1",
@@ -72,15 +73,13 @@ def say(text: str) -> None:
 def main(arguments: list[str]) -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - this file is the one that an older Python may start
         sys.exit(f"hookviewer needs Python 3.11 or newer, and this is {platform.python_version()}.")
-    cpu = "--cpu" in arguments[:2]
-    arguments = [word for place, word in enumerate(arguments) if not (word == "--cpu" and place < 2)]
-    verb = arguments.pop(0) if arguments else "run"
+    verb, arguments = (arguments[0], arguments[1:]) if arguments else ("run", [])
     if verb not in ("run", "test", "lint"):
         print(__doc__)
         return 0 if verb in ("-h", "--help", "help") else 2
     if verb == "run" and arguments[:1] == ["--python"]:
         return run_elsewhere(arguments[1:2], arguments[2:])
-    install(cpu)
+    install()
     if verb == "lint":
         return lint()
     system_libraries(window=verb == "run" and has_display())
@@ -174,21 +173,21 @@ def lint() -> int:
     return max(codes)
 
 
-def install(cpu: bool) -> None:
+def install() -> None:
     """Fill the virtual environment, unless its stamp says that it holds this checkout and these versions."""
-    stamp, wanted = VENV / ".hookviewer", fingerprint(cpu)
+    stamp, wanted = VENV / ".hookviewer", fingerprint()
     if PYTHON.exists() and stamp.exists() and stamp.read_text() == wanted:
         return
-    check_space(cpu)
+    check_space()
     if PYTHON.exists():
         say(f"bringing {VENV} up to date")
     else:
         make_venv()
-        download, disk = ("0.5 GB", "1.5 GB") if cpu or not LINUX else ("3 GB", "6 GB")
+        download, disk = ("0.5 GB", "1.5 GB") if SMALL else ("3 GB", "6 GB")
         say(f"installing PyTorch, Qt and the rest: about {download} to download, {disk} on disk")
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        if pip(pip_arguments(cpu, Path(folder) / "constraints.txt")) != 0:
+        if pip(pip_arguments(Path(folder) / "constraints.txt")) != 0:
             sys.exit(
                 "pip could not install hookviewer, as its last lines above say: the same command tries again."
             )
@@ -196,23 +195,22 @@ def install(cpu: bool) -> None:
     stamp.write_text(wanted)
 
 
-def fingerprint(cpu: bool) -> str:
+def fingerprint() -> str:
     parts = [
         (ROOT / "pyproject.toml").read_bytes(),
         CONSTRAINTS.read_bytes(),
         os.fsencode(ROOT),
-        b"cpu" * cpu,
     ]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
-def check_space(cpu: bool) -> None:
+def check_space() -> None:
     place = next(folder for folder in (VENV, *VENV.absolute().parents) if folder.exists())
-    free, needed = shutil.disk_usage(place).free / 1e9, 2 if cpu or not LINUX else 7
+    free, needed = shutil.disk_usage(place).free / 1e9, 2 if SMALL else 7
     if not PYTHON.exists() and free < needed:
         sys.exit(
             f"{place} has {free:.1f} GB free, about {needed} GB are needed: make room, set HOOKVIEWER_VENV "
-            "to a folder on another disk, or leave CUDA out: python3 packaging/hv.py --cpu run"
+            "to a folder on another disk, or leave CUDA out: see the top of packaging/hv.py."
         )
 
 
@@ -229,12 +227,11 @@ def make_venv() -> None:
         venv.create(VENV, with_pip=True)
 
 
-def pip_arguments(cpu: bool, constraints: Path) -> list[str]:
+def pip_arguments(constraints: Path) -> list[str]:
     lines = CONSTRAINTS.read_text(encoding="utf-8").splitlines()
     kept = lines if TESTED else [line for line in lines if line.startswith("torch")]
     constraints.write_text("\n".join(kept) + "\n", encoding="utf-8")
-    extra = ["--extra-index-url", CPU_INDEX] if cpu else []
-    return ["install", "--disable-pip-version-check", "-c", str(constraints), *extra, "-e", f"{ROOT}[test]"]
+    return ["install", "--disable-pip-version-check", "-c", str(constraints), "-e", f"{ROOT}[test]"]
 
 
 def pip(arguments: list[str]) -> int:

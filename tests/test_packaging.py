@@ -154,28 +154,23 @@ def test_other_systems_get_the_tested_torch_and_their_own_choice_of_the_rest(
     kept = {}
     for tested in (True, False):
         monkeypatch.setattr(script, "TESTED", tested)
-        arguments = script.pip_arguments(False, tmp_path / "constraints.txt")
+        arguments = script.pip_arguments(tmp_path / "constraints.txt")
         kept[tested] = (tmp_path / "constraints.txt").read_text()
         assert arguments[-2:] == ["-e", f"{ROOT}[test]"]
     assert "numpy==" in kept[True]
     assert kept[False].split() == [f"torch=={pins()['torch']}", f"torchvision=={pins()['torchvision']}"]
 
 
-def test_the_cpu_build_comes_from_an_index_of_its_own(script: ModuleType, tmp_path: Path) -> None:
-    arguments = script.pip_arguments(True, tmp_path / "constraints.txt")
-    assert arguments[arguments.index("--extra-index-url") + 1].endswith("/whl/cpu")
-
-
-def test_another_checkout_or_build_is_installed_anew(
+def test_another_checkout_is_installed_anew(
     script: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    first = script.fingerprint(False)
-    assert script.fingerprint(False) == first != script.fingerprint(True)
+    first = script.fingerprint()
+    assert script.fingerprint() == first
     for name in ("pyproject.toml", "packaging/constraints.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     monkeypatch.setattr(script, "ROOT", tmp_path)
-    assert script.fingerprint(False) != first
+    assert script.fingerprint() != first
 
 
 def test_missing_libraries_are_named_where_they_cannot_be_installed(
