@@ -1,4 +1,4 @@
-"""How fast the wall draws, beside pyqtgraph's ImageItem and one matplotlib imshow, in turns in one process.
+"""How fast the wall draws, beside pyqtgraph's ImageItem, one matplotlib imshow and subplots, in turns.
 
     python benchmarks/wall.py [--rounds 9] [--json FILE]
 
@@ -49,6 +49,7 @@ SIZES = (
     (512, 128, 128),
 )
 LEVELS = (-2.0, 2.0)
+MOST_SUBPLOTS = 256  # more of them take many seconds for one picture
 GOALS = {
     "step": 1.0,
     "levels": 1.0,
@@ -198,6 +199,28 @@ class Imshow:
         self.canvas.draw()
 
 
+class Subplots:
+    """One small matplotlib plot for each map, made anew as a notebook does it."""
+
+    def __init__(self, data: list[np.ndarray]) -> None:
+        self.raw = data
+        count, height, width = data[0].shape
+        self.columns = geometry.fitted(count, height / width, WINDOW, 2).columns
+
+    def step(self, turn: int) -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(WINDOW[0] / 100, WINDOW[1] / 100), dpi=100)
+        canvas = FigureCanvasAgg(figure)
+        maps = self.raw[turn % len(self.raw)]
+        places = figure.subplots(-(-len(maps) // self.columns), self.columns, squeeze=False).flat
+        for axes, one in zip(places, maps, strict=False):
+            axes.imshow(one, cmap="magma", vmin=LEVELS[0], vmax=LEVELS[1])
+            axes.set_axis_off()
+        canvas.draw()
+
+
 class Paints(QObject):
     """Counts the paint events of a widget, so that nothing is measured that was not painted."""
 
@@ -278,6 +301,10 @@ def measured(rounds: int, sizes: tuple[tuple[int, int, int], ...]) -> tuple[list
         made = line("step, beside imshow", words, ours.step, plot.step, 12.0, rounds)
         lines.append(made)
         print(made, flush=True)
+        if size[0] <= MOST_SUBPLOTS:
+            made = line("step, beside subplots made anew", words, ours.step, Subplots(data).step, 500.0, 3)
+            lines.append(made)
+            print(made, flush=True)
     return lines, complete
 
 

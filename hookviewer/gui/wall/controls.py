@@ -86,7 +86,10 @@ class Controls(Yielding):
         self._session = session
         self.kind = KindSwitch()
         tr = words.tr
-        self.sort = WordChoice("sort", tr("Sort the channels") + "  S", words.SORTS)
+        keys = ((tr("Pin the selected channel to the front"), "P"), (tr("Hide dead channels"), "X"))
+        tip = "\n".join(f"{text}  {key}" for text, key in ((tr("Sort the channels"), "S"), *keys))
+        self.sort = WordChoice("sort", tip, words.SORTS)
+        self.sort.setAccessibleName(tr("Sort the channels"))
         self.scale = WordChoice("scale", tr("Scale"), words.SCALES)
         self.colormap = RampChoice()
         self.low = parts.label("", "second", 11, mono=True)
