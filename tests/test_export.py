@@ -140,7 +140,9 @@ def test_a_caption_names_everything_once():
         (123.456, "123.5"),
         (-3.14e-5, "−3.1e−5"),
         (2.5e6, "2.5e6"),
-        (float("nan"), "nan"),
+        (float("nan"), "NaN"),
+        (0.0021347, "0.002135"),
+        (-0.0123456, "−0.01235"),
     ],
 )
 def test_numbers_have_four_digits_and_a_true_minus(value, words):

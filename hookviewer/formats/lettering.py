@@ -7,14 +7,22 @@ from typing import Any
 
 
 def number(value: float) -> str:
-    """Return four significant digits with a true minus: `1.734`, `−0.021`, `3.1e−5`."""
-    if value == 0 or not math.isfinite(value):
-        return f"{value:.0f}".replace("-", "−")
+    """Return about four digits with a true minus: `1.734`, `−0.02134`, `3.1e−5`, `NaN`, `−inf`."""
+    if math.isnan(value):
+        return "NaN"
+    return _digits(value).replace("-", "−")
+
+
+def _digits(value: float) -> str:
     size = abs(value)
+    if size == 0 or math.isinf(size):
+        return f"{value:.0f}".removeprefix("-" if size == 0 else "")
     if size < 1e-3 or size >= 1e5:
         mantissa, exponent = f"{value:.1e}".split("e")
-        return f"{mantissa}e{int(exponent)}".replace("-", "−")
-    return (f"{value:.3f}" if size < 100 else f"{value:.1f}").replace("-", "−")
+        return f"{mantissa}e{int(exponent)}"
+    if size < 0.1:
+        return f"{value:.4g}"
+    return f"{value:.3f}" if size < 100 else f"{value:.1f}"
 
 
 def broken(line: str, face: Any, width: int) -> list[str]:

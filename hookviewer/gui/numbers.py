@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+
+from hookviewer.formats.lettering import number
+
+__all__ = ["count", "number", "seconds", "shape", "size"]
 
 _KILO = 1024
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
-
-
-def number(value: float) -> str:
-    """Return four significant digits: `1.734`, `−0.021`, `3.1e−5`, `NaN`."""
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "inf" if value > 0 else "−inf"
-    if value == 0:
-        return "0"
-    return _digits(value).replace("-", "−")
-
-
-def _digits(value: float) -> str:
-    size = abs(value)
-    if size < 1e-3 or size >= 1e5:
-        mantissa, exponent = f"{value:.1e}".split("e")
-        return f"{mantissa}e{int(exponent)}"
-    return f"{value:.3f}" if size < 100 else f"{value:.1f}"
 
 
 def shape(sizes: Sequence[int]) -> str:
