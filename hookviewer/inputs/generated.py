@@ -31,19 +31,33 @@ class GeneratedInput(InputSource):
             return Input(spec, (values(rest),), spec=spec)
         place, options = split_arguments(rest)
         shape = parse_shape(place)
-        tensor = _tensor(kind, shape, options)
-        return Input(f"{kind} {spelled(shape)}", (tensor,), spec=spec)
+        tokens = _tokens_of(model)
+        tensor = _tensor(kind, shape, options, tokens)
+        notes = (f"Whole numbers below {tokens}: the model begins with an embedding.",) if tokens else ()
+        return Input(f"{kind} {spelled(shape)}", (tensor,), notes=notes, spec=spec)
 
 
-def _tensor(kind: str, shape: tuple[int, ...], options: dict[str, Any]) -> torch.Tensor:
+def _tokens_of(model: nn.Module | None) -> int:
+    """Return how many tokens a model knows that begins with an embedding; 0 for every other one."""
+    try:
+        return 0 if model is None else shapes.expected(model).tokens
+    except HookViewerError:
+        return 0
+
+
+def _tensor(kind: str, shape: tuple[int, ...], options: dict[str, Any], tokens: int) -> torch.Tensor:
     allowed: dict[str, Any] = _DEFAULTS[kind]
     for name, value in options.items():
         if name not in allowed or not isinstance(value, int | float):
             raise HookViewerError(f"{kind}: takes no {name}={value!r}: write {_usage(kind)}.")
     chosen = {**allowed, **options}
     if kind == "random":
-        return torch.randn(shape, generator=torch.Generator().manual_seed(int(chosen["seed"])))
-    return torch.full(shape, float(chosen.get("value", 1.0)))
+        generator = torch.Generator().manual_seed(int(chosen["seed"]))
+        if tokens:
+            return torch.randint(tokens, shape, generator=generator)
+        return torch.randn(shape, generator=generator)
+    value = chosen.get("value", 1)
+    return torch.full(shape, int(value)) if tokens else torch.full(shape, float(value))
 
 
 def _usage(kind: str) -> str:
