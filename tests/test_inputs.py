@@ -328,12 +328,12 @@ def test_values_of_a_script_become_inputs() -> None:
 
 def test_a_model_that_begins_with_an_embedding_gets_whole_numbers_that_it_knows() -> None:
     model = nn.Sequential(nn.Embedding(7, 4), nn.Linear(4, 2))
-    given = open_input("random:2x50?seed=3", model)
+    given = hv.open_input("random:2x50?seed=3", model)
     tokens = given.args[0]
     assert tokens.dtype == torch.int64
     assert tokens.shape == (2, 50)
     assert 0 <= int(tokens.min()) <= int(tokens.max()) <= 6
     assert model(tokens).shape == (2, 50, 2)
     assert "embedding" in given.notes[0]
-    assert open_input("ones:1x3", model).args[0].tolist() == [[1, 1, 1]]
-    assert open_input("random:1x3", nn.Linear(3, 1)).args[0].dtype == torch.float32
+    assert hv.open_input("ones:1x3", model).args[0].tolist() == [[1, 1, 1]]
+    assert hv.open_input("random:1x3", nn.Linear(3, 1)).args[0].dtype == torch.float32
