@@ -505,8 +505,11 @@ def test_the_read_out_names_the_difference(make) -> None:
     panel.toggle_difference()
     session.select(channel=1, cell=(2, 3))
     one, other = (_plain_hook(session, "conv", item.input.args[0])[0, 1, 2, 3] for item in session.inputs)
-    texts = [f"{value:.3f}".replace("-", "−") for value in (one, other, one - other)]
-    assert read_out(session)[0] == f"c 1  y 2  x 3  A {texts[0]}   B {texts[1]}   A − B {texts[2]}"
+    number = r"(−?[\d.]+)"
+    found = re.fullmatch(rf"c 1  y 2  x 3  A {number}   B {number}   A − B {number}", read_out(session)[0])
+    assert found is not None
+    written = [float(text.replace("−", "-")) for text in found.groups()]
+    assert written == pytest.approx([float(one), float(other), float(one - other)], abs=6e-4)
 
 
 class Hidden(QTranslator):
