@@ -116,14 +116,26 @@ def test_an_unknown_layer_and_an_unknown_model_end_in_sentences(qtbot: QtBot, tm
         app.shot("demo:digits", [], [], "large", "dark", tmp_path / "a.png")
 
 
-def test_without_a_screen_the_main_job_is_done_in_pictures(qtbot: QtBot) -> None:
+def test_without_a_screen_the_main_job_is_done_in_pictures(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     paths = app.main_offscreen("demo:digits", inputs=["demo:digit"])
-    names = [path.name for path in paths]
-    assert names[:2] == ["window-dark.png", "window-light.png"]
-    assert names[-1] == "manifest.json"
-    assert len([name for name in names if name.endswith(".npz")]) >= 2
-    assert all(path.is_file() for path in paths)
+    assert [path.name for path in paths][:2] == ["window-dark.png", "window-light.png"]
+    assert len(paths) > 4
+    assert all(path.suffix == ".png" and path.is_file() for path in paths)
+    assert {path.parts[0] for path in paths} == {"hookviewer-pictures"}
     app.set_theme("dark")
+
+
+def test_a_folder_of_pictures_that_is_there_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [str(app.fresh_folder(Path("hookviewer-pictures"))) for _ in range(3)]
+    assert names == ["hookviewer-pictures", "hookviewer-pictures-2", "hookviewer-pictures-3"]
+    with pytest.raises(HookViewerError, match="cannot be made here"):
+        app.fresh_folder(tmp_path / "nowhere" / "deep")
 
 
 def test_what_is_ticked_first_spreads_over_the_depth() -> None:

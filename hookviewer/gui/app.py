@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -43,7 +43,6 @@ def view(model: nn.Module, inputs: Any = (), block: bool | None = None) -> MainW
     window.catcher.install()
     window.show()
     keeper().hold(window)
-    window.closed.connect(lambda: keeper().release(window))
     interactive = _interactive()
     if interactive:
         _enable_qt_loop()
@@ -62,7 +61,10 @@ def main(
     window.catcher.install()
     _open(window, model, weights, inputs, trust)
     window.show()
-    return int(application.exec())
+    status = int(application.exec())
+    window.session.runner.close()
+    window.session.runner.join()
+    return status
 
 
 def shot(
@@ -97,7 +99,7 @@ def main_offscreen(
     model: str | None = None, weights: str | None = None, inputs: Sequence[str] = (), trust: bool = False
 ) -> list[Path]:
     """Do the main job without a screen: run, write pictures of window and walls, return their paths."""
-    folder = Path(tempfile.mkdtemp(prefix="hookviewer-"))
+    folder = fresh_folder(Path("hookviewer-pictures"))
     _application()
     set_theme("dark")
     window = MainWindow()
@@ -111,13 +113,29 @@ def main_offscreen(
                 _open_and_run(window, model, weights, inputs, (), trust)
             written.append(folder / f"window-{theme}.png")
             _save(window, written[-1])
-        manifest = export(export_entries.layer_entries(shown_by(window.session)), folder / "walls")
+        entries = export_entries.layer_entries(shown_by(window.session))
+        manifest = export(entries, folder / "walls", formats=("png",))
         written += [manifest.folder / name for name in manifest.files]
-        written.append(manifest.path)
     finally:
         window.keeps_layout = False
         window.close()
     return written
+
+
+def fresh_folder(wanted: Path) -> Path:
+    """Make a folder that was not there: `wanted`, or with a number behind it."""
+    names = itertools.chain([wanted], (wanted.with_name(f"{wanted.name}-{n}") for n in itertools.count(2)))
+    for folder in names:
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise HookViewerError(
+                f"{folder} cannot be made here ({error.strerror}): start hookviewer in a folder of yours."
+            ) from error
+        return folder
+    raise AssertionError("numbers do not end")
 
 
 # -- opening ---------------------------------------------------------------------------------------------
@@ -220,6 +238,7 @@ def _wait_until_closed(window: MainWindow) -> None:
     loop = QEventLoop()
     window.closed.connect(loop.quit)
     loop.exec()
+    window.session.runner.join()  # what the script does next finds its model without hooks
 
 
 def _loop_runs() -> bool:

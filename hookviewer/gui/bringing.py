@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from hookviewer.errors import HookViewerError
-from hookviewer.gui import dropping
+from hookviewer.gui import dropping, recent
 from hookviewer.gui.arguments_dialog import ArgumentsDialog
 from hookviewer.gui.dialogs import ShapeDialog
 from hookviewer.gui.recipe_dialog import RecipeDialog
@@ -37,6 +37,16 @@ class Bringing(QObject):
     def __init__(self, session: Session, opening: Opening, window: QWidget) -> None:
         super().__init__(window)
         self._session, self._opening, self._window = session, opening, window
+        self._numbers: frozenset[int] = frozenset()
+        session.inputs_changed.connect(self._on_inputs_changed)
+
+    def _on_inputs_changed(self) -> None:
+        """Remember what came new, where it can be opened again."""
+        items = self._session.inputs
+        for item in items:
+            if item.number not in self._numbers and item.input.spec:
+                recent.remember_input(_lasting(item))
+        self._numbers = frozenset(item.number for item in items)
 
     # -- asking ---------------------------------------------------------------------------------------------
 
@@ -203,6 +213,12 @@ def _file_of(item: InputItem) -> Path | None:
         return file_and_options(spec)[0].absolute()
     except HookViewerError:
         return None
+
+
+def _lasting(item: InputItem) -> str:
+    """Return a spec that names the same input from every folder."""
+    path, (_, mark, options) = _file_of(item), item.input.spec.partition("?")
+    return item.input.spec if path is None else f"{path}{mark}{options}"
 
 
 def _is_there(text: str) -> bool:

@@ -58,6 +58,7 @@ class CandidateDialog(QDialog):
         made.setObjectName("class_list")
         made.setAccessibleName(self.tr("Models"))
         made.setFont(font("mono", 12))
+        made.setSpacing(2)
         made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for one in self._found:
             where = f"{self._relative(one.file)}:{one.line}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage, QPixmap
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QImage, QPixmap
 from PySide6.QtWidgets import QDialog, QFileDialog, QLabel, QProgressBar, QWidget
 
 from hookviewer.errors import HookViewerError
@@ -19,7 +22,7 @@ from hookviewer.gui.module_facts import executed
 from hookviewer.gui.parts import button, column, frame, label, row
 from hookviewer.gui.runner import Failure, Job
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import Message
+from hookviewer.gui.state import Message, Offer
 from hookviewer.gui.theme import SEMIBOLD, scaled
 
 LANE = "export"
@@ -52,6 +55,8 @@ class ExportDialog(QDialog):
         self._planned = Planned((), 0, ())
         self.form = ExportForm(self._what_names(), settings.export_folder())
         self.form.what.setCurrentIndex(what)
+        self.form.choose_kinds([session.selection.shown])
+        self._started = 0.0
         self.picture = QLabel()
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.picture.setWordWrap(True)
@@ -98,10 +103,24 @@ class ExportDialog(QDialog):
     # -- what will be written -------------------------------------------------------------------------------
 
     def _on_what_changed(self) -> None:
-        self._entries = WHATS[max(self.form.what.currentIndex(), 0)](self._shown)
+        batch = self.form.what.currentIndex() == ALL_LAYERS
+        for box in self.form.kinds.values():
+            box.setEnabled(batch)
+        self._made: object = None
         self._on_form_changed()
 
+    def _make_entries(self) -> None:
+        """Make what there is to write, where the choice is another one than the last time."""
+        what, kinds = max(self.form.what.currentIndex(), 0), self.form.chosen_kinds()
+        if (what, kinds) == self._made:
+            return
+        self._made = (what, kinds)
+        nothing = what == ALL_LAYERS and not kinds
+        shown = dataclasses.replace(self._shown, kinds=kinds if what == ALL_LAYERS else ())
+        self._entries = () if nothing else WHATS[what](shown)
+
     def _on_form_changed(self) -> None:
+        self._make_entries()
         folder, figure = self.form.folder_path(), self.form.figure()
         try:
             self._planned = planned(self._entries, folder, self.form.formats(), figure=figure)
@@ -119,7 +138,9 @@ class ExportDialog(QDialog):
         self.form.overwrite.setVisible(bool(existing))
         blocked = bool(existing) and not self.form.overwrite.isChecked()
         if not count:
-            self._say(self.tr("Nothing is recorded that could be exported: run the model first."), "warn")
+            chosen = bool(self.form.chosen_kinds()) or self.form.what.currentIndex() != ALL_LAYERS
+            lacking = self.tr("Nothing is recorded that could be exported: run the model first.")
+            self._say(lacking if chosen else self.tr("Choose at least one kind."), "warn")
         elif existing:
             words = self.tr("{} of {} files exist already in this folder.").format(existing, count)
             self._say(words, "warn")
@@ -177,6 +198,8 @@ class ExportDialog(QDialog):
         self.progress.setRange(0, max(len(self._planned.names) - 1, 1))
         self.progress.setValue(0)
         self.progress.show()
+        self.cancel.setText(self.tr("Stop"))
+        self._started = time.monotonic()
 
         def work(job: Job) -> Manifest:
             return export(
@@ -194,8 +217,10 @@ class ExportDialog(QDialog):
         )
 
     def _on_file(self, name: str) -> None:
-        self.progress.setValue(self.progress.value() + 1)
-        self._say(name, "caption")
+        done, of = self.progress.value() + 1, self.progress.maximum()
+        self.progress.setValue(done)
+        left = (time.monotonic() - self._started) / done * (of - done)
+        self._say(self.tr("{} of {}, {} left: {}").format(done, of, numbers.seconds(left), name), "caption")
 
     def _on_written(self, manifest: Manifest) -> None:
         count = len(manifest.files)
@@ -207,12 +232,14 @@ class ExportDialog(QDialog):
             if manifest.left_out
             else ""
         )
-        self._session.tell(Message("ok", what, f"{_short(manifest.folder)}{left}"))
+        show = Offer(self.tr("Open folder"), partial(_open_folder, manifest.folder))
+        self._session.tell(Message("ok", what, f"{_short(manifest.folder)}{left}", offers=(show,)))
         self.accept()
 
     def _on_failed(self, failure: Failure) -> None:
         self.form.setEnabled(True)
         self.progress.hide()
+        self.cancel.setText(self.tr("Cancel"))
         self._on_form_changed()
         self._say(failure.sentence, "error")
 
@@ -221,6 +248,10 @@ class ExportDialog(QDialog):
             self._session.runner.cancel(LANE)
         else:
             self.reject()
+
+
+def _open_folder(folder: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
 
 def _short(folder: Path) -> str:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
 from hookviewer.formats import Caption, Entry
+from hookviewer.gui import state
 from hookviewer.gui.columns import Column, WallState, resolve
 from hookviewer.gui.state import InputItem, Look, Run, Selection, Settings
 
@@ -21,6 +22,8 @@ class Shown:
     settings: Settings
     model: str
     layers: Sequence[str] = ()
+    kinds: Sequence[state.Shown] = ()
+    """Which tensors of each layer; none named: the one that is shown."""
 
     def wall(self) -> WallState:
         """Return the wall of the selected module."""
@@ -41,19 +44,22 @@ def channel_entries(shown: Shown) -> list[Entry]:
 
 
 def layer_entries(shown: Shown) -> list[Entry]:
-    """Return every ticked layer of every ticked input, each layer on its own scale."""
+    """Return every kind of every ticked layer of every ticked input, each layer on its own scale."""
     return list(_layers(shown))
 
 
 def _layers(shown: Shown) -> Iterator[Entry]:
     look = dataclasses.replace(shown.look, levels=None, difference=False)
     for path in shown.layers:
-        selection = dataclasses.replace(shown.selection, path=path, call=0, leaf="", channel=0, cell=None)
-        for first in range(0, len(shown.items), 4):
-            some = dataclasses.replace(
-                shown, items=shown.items[first : first + 4], selection=selection, look=look
+        for kind in shown.kinds or (shown.selection.shown,):
+            selection = dataclasses.replace(
+                shown.selection, path=path, shown=kind, call=0, leaf="", channel=0, cell=None
             )
-            yield from wall_entries(some)
+            for first in range(0, len(shown.items), 4):
+                some = dataclasses.replace(
+                    shown, items=shown.items[first : first + 4], selection=selection, look=look
+                )
+                yield from wall_entries(some)
 
 
 def _entry(shown: Shown, wall: WallState, column: Column, path: str) -> Entry | None:

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QFrame, QSizePolicy, QStyled
 from hookviewer.formats import Figure
 from hookviewer.formats.entry import PAGES, SIZES
 from hookviewer.gui.dialogs import field, line_edit
-from hookviewer.gui.parts import Segmented, column, rule, tool
+from hookviewer.gui.parts import Segmented, column, row, rule, tool
+from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import font
 
 FORMATS = (("png",), ("png",), ("npz",))
@@ -33,6 +34,7 @@ class ExportForm(QFrame):
         self.format = Segmented([self.tr("PNG on a page"), self.tr("PNG plain"), "npz"])
         self.scale = Segmented([f"{size}×" for size in SIZES])
         self.page = Segmented([self.tr("White"), self.tr("Dark"), self.tr("Clear")])
+        self.kinds = {kind: self._box(words, on=False) for kind, words in self._kind_names().items()}
         self.caption = self._box(self.tr("Caption: model, layer, kind, shape, input, target"), on=True)
         self.colour_bar = self._box(self.tr("Colour bar with the scale in force"), on=True)
         self.numbers = self._box(self.tr("Channel numbers on the tiles"), on=False)
@@ -48,6 +50,25 @@ class ExportForm(QFrame):
             one.changed.connect(self._on_changed)
         self.folder.textChanged.connect(self._on_changed)
 
+    def _kind_names(self) -> dict[Shown, str]:
+        return {
+            Shown.OUTPUT: self.tr("Output"),
+            Shown.GRADIENT: self.tr("Gradient"),
+            Shown.PRODUCT: self.tr("Product"),
+            Shown.GRAD_CAM: "Grad-CAM",
+        }
+
+    def choose_kinds(self, chosen: Sequence[Shown]) -> None:
+        """Tick these kinds and no others, without telling of it."""
+        for kind, made in self.kinds.items():
+            before = made.blockSignals(True)
+            made.setChecked(kind in chosen)
+            made.blockSignals(before)
+
+    def chosen_kinds(self) -> tuple[Shown, ...]:
+        """Return the kinds to write of every layer."""
+        return tuple(kind for kind, made in self.kinds.items() if made.isChecked())
+
     def _box(self, words: str, *, on: bool) -> QCheckBox:
         made = QCheckBox(words)
         made.setFont(font("ui", 12))
@@ -56,10 +77,13 @@ class ExportForm(QFrame):
         return made
 
     def _lay_out(self) -> None:
+        kinds = QWidget()
+        kinds.setLayout(row(*self.kinds.values(), None, spacing=12))
         boxes = (self.caption, self.colour_bar, self.numbers, self.arrays)
         self.setLayout(
             column(
-                *(field(self.tr("What"), self.what), 8, field(self.tr("Format"), self.format, _rest()), 8),
+                *(field(self.tr("What"), self.what), 8, field(self.tr("Kinds"), kinds), 8),
+                *(field(self.tr("Format"), self.format, _rest()), 8),
                 *(field(self.tr("Size"), self.scale, _rest()), 8, field(self.tr("Page"), self.page, _rest())),
                 *(12, rule(), 12, column(*boxes, spacing=9), 12, rule(), 12),
                 *(field(self.tr("Folder"), self.folder, self.browse), 8, self.overwrite),

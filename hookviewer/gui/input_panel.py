@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QWidget
 
+from hookviewer.gui.frame_slider import FrameSlider
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.input_list import NUMBER, ROW_HEIGHT, InputDelegate, InputModel, tick_rect
 from hookviewer.gui.panels import EmptyOr
@@ -113,7 +114,8 @@ class InputPanel(QWidget):
         self._session = session
         self.list = InputList(session)
         self.top = TopClasses(session)
-        content = frame(column(self.list, self.top))
+        self.frames = FrameSlider(session)
+        content = frame(column(self.list, self.frames, self.top))
         self._empty = EmptyOr(content, "images", "")
         self.setLayout(column(self._empty))
         session.inputs_changed.connect(self._on_inputs_changed)
@@ -130,6 +132,7 @@ class InputPanel(QWidget):
     def _give_way(self) -> None:
         """Show the classes only where the first inputs keep their room."""
         rows = min(len(self._session.inputs), SHOWN_ROWS) * scaled(ROW_HEIGHT)
+        rows += self.frames.height() if self.frames.isVisibleTo(self) else 0
         self.top.setVisible(bool(self.top.guesses) and self.height() >= rows + self.top.height())
 
     def _on_inputs_changed(self) -> None:

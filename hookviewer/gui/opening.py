@@ -33,7 +33,7 @@ class Opening(QObject):
     """Asks, opens, and after a model was opened ticks enough to see something."""
 
     opened = Signal()
-    """A model was opened, ticked, and its inputs asked for."""
+    """Another model was opened, ticked, and its inputs asked for."""
 
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -175,7 +175,8 @@ class Opening(QObject):
         for note in card.notes:
             if note.startswith("Warning"):
                 session.tell(Message("warn", note.removeprefix("Warning: ")))
-        self.opened.emit()
+        if not session.exchanging:
+            self.opened.emit()
 
     def _begin(self) -> None:
         session = self._session

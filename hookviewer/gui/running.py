@@ -19,8 +19,10 @@ from hookviewer.hooks import capture
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key
 from hookviewer.leaves import leaves
+from hookviewer.modules import unwrapped
 from hookviewer.plan import HookPlan
 from hookviewer.recording import Record, Recording, statistics
+from hookviewer.torch_private import foreign_hooks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,10 +38,22 @@ class _Reporter:
 
     def __init__(self, job: Job, item: InputItem, total: int | None, position: int, inputs: int) -> None:
         self._job = job
+        self.model: torch.nn.Module | None = None
+        self.hooks_before = 0
         self._progress = Progress(item.number, "", 0, total, position, inputs)
         self._records: list[Record] = []
 
+    def begin(self, model: torch.nn.Module) -> None:
+        """Count the hooks that are there before anything is done."""
+        self.model, self.hooks_before = model, hooks_on(model)
+
+    def hooks(self) -> int:
+        """Return how many hooks there are more than before."""
+        return hooks_on(self.model) - self.hooks_before if self.model is not None else 0
+
     def on_module(self, path: str) -> None:
+        if not self._progress.done:
+            self._progress = dataclasses.replace(self._progress, hooks=self.hooks())
         self._progress = dataclasses.replace(self._progress, path=path, done=self._progress.done + 1)
         self._send()
 
@@ -51,6 +65,11 @@ class _Reporter:
         if self._job.due():
             self._job.report(Arrived(self._progress, tuple(self._records)))
             self._records.clear()
+
+
+def hooks_on(model: torch.nn.Module) -> int:
+    """Return how many hooks that are not torch's own are on the modules of a model."""
+    return sum(foreign_hooks(module) for module in unwrapped(model)[0].modules())
 
 
 def run_inputs(
@@ -82,6 +101,7 @@ def record_input(
 ) -> Run:
     """Return the run of the model on one input; a model that raises gives a run with an error."""
     started = time.perf_counter()
+    reporter.begin(model)
     error = None
     stopped = False
     try:
@@ -115,6 +135,7 @@ def record_input(
         stopped,
         guesses(recording.output, class_names),
         dict(_summaries(recording.records.values())),
+        reporter.hooks(),
     )
 
 

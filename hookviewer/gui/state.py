@@ -121,7 +121,10 @@ class RunError:
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One run of the model on one input: what was recorded, how it ended, and its numbers."""
+    """One run of the model on one input: what was recorded, how it ended, and its numbers.
+
+    `hooks_left` counts the hooks that are on the model after the run and were not before it.
+    """
 
     recording: Recording
     settings: Settings
@@ -130,6 +133,7 @@ class Run:
     stopped: bool = False
     guesses: tuple[Guess, ...] = ()
     summaries: Mapping[Key, Statistics] = dataclasses.field(default_factory=dict)
+    hooks_left: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -200,7 +204,10 @@ def over_in_force(look: Look, shown: Shown) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """Where a run is: which input, which module, how many of its module calls are done."""
+    """Where a run is: which input, which module, how many of its module calls are done.
+
+    `hooks` counts those of hookviewer's that are in place on the model's modules.
+    """
 
     input: int
     path: str
@@ -208,6 +215,7 @@ class Progress:
     total: int | None
     position: int = 1
     inputs: int = 1
+    hooks: int = 0
 
     @property
     def share(self) -> float | None:

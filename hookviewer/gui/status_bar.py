@@ -33,13 +33,16 @@ class StatusBar(QStatusBar):
         self.meter = _meter(56)
         self.meter.setObjectName("memory_meter")
         self.kept = label("", "second", 11)
+        self.hooks = label("", "second", 11)
+        self.hooks.setObjectName("hooks")
+        self.hooks.setToolTip(self.tr("Hooks of hookviewer on the model: none outside of a run."))
         self.pixel = Elided(role="second", size=11, mono=True)
         self.pixel.setObjectName("pixel")
         self.pixel.setAccessibleName(self.tr("Value of the cell"))
         self.result = label("", "second", 11)
         self.progress = _meter(160)
         self.progress.hide()
-        self._words = {"device": ("", ""), "kept": ("", "")}
+        self._words = {"device": ("", ""), "kept": ("", ""), "hooks": ("", "")}
         self._cross, self._rule = icon_label("crosshair"), rule(14)
         self._line = self._lay_out()
         self._started = 0.0
@@ -52,7 +55,8 @@ class StatusBar(QStatusBar):
     def _lay_out(self) -> Yielding:
         layout = row(
             *(icon_label("cpu"), self.device, 6, rule(14), 6),
-            *(icon_label("memory-stick"), self.meter, self.kept, 6, self._rule, 6, self._cross, self.pixel),
+            *(icon_label("memory-stick"), self.meter, self.kept, 6, rule(14), 6, self.hooks),
+            *(6, self._rule, 6, self._cross, self.pixel),
             *(12, self.result, self.progress),
             spacing=6,
             margins=(12, 0, 12, 2),
@@ -66,6 +70,10 @@ class StatusBar(QStatusBar):
             (
                 lambda: self.kept.setText(self._words["kept"][0]),
                 lambda: self.kept.setText(self._words["kept"][1]),
+            ),
+            (
+                lambda: self.hooks.setText(self._words["hooks"][0]),
+                lambda: self.hooks.setText(self._words["hooks"][1]),
             ),
             hidden(self.meter),
         ]
@@ -92,8 +100,21 @@ class StatusBar(QStatusBar):
         count = self.tr("1 thread") if threads == 1 else self.tr("{} threads").format(threads)
         device = self._session.settings.device
         self._words["device"] = (", ".join((device, self._dtype(), count)), device)
+        self._say_hooks(self._left())
         self._say_kept()
         self._say_pixel()
+
+    def _left(self) -> int:
+        return sum(run.hooks_left for run in self._session.runs.values())
+
+    def _say_hooks(self, count: int) -> None:
+        words = self.tr("hooks in place {}").format(count)
+        self._words["hooks"] = (words, self.tr("{} hooks").format(count))
+        self.hooks.setText(words)
+        if not self._session.running:
+            self.hooks.setProperty("role", "error" if count else "second")
+            self.hooks.style().unpolish(self.hooks)
+            self.hooks.style().polish(self.hooks)
 
     def _dtype(self) -> str:
         model = self._session.model
@@ -131,6 +152,7 @@ class StatusBar(QStatusBar):
 
     def _on_run_progressed(self, progress: Progress) -> None:
         spent = time.monotonic() - self._started
+        self._say_hooks(progress.hooks)
         if spent < SHOWN_AFTER_S or not self._session.running:
             return
         self.progress.setVisible(progress.share is not None)
@@ -150,6 +172,7 @@ class StatusBar(QStatusBar):
 
     def _on_run_finished(self) -> None:
         self.progress.hide()
+        self._say_hooks(self._left())
         self._seconds = time.monotonic() - self._started
         self._say_result()
 

@@ -11,6 +11,8 @@ from hookviewer.gui.state import Guess, TargetChoice
 from hookviewer.leaves import leaves
 
 CHOOSE = "choose"
+MOST_LEAVES = 12
+"""Tensors of an output that have targets of their own in the list."""
 
 
 class TargetBox(Choice):
@@ -54,9 +56,25 @@ class TargetBox(Choice):
         entries += [
             (f"{guess.name}  {guess.share:.2f}", TargetChoice("class", guess.index)) for guess in guesses
         ]
+        entries += self._leaf_entries()
         if chosen.rule == "class" and chosen.index not in [guess.index for guess in guesses]:
             entries.append((self.class_name(chosen.index), chosen))
         return [*entries, (self.tr("Class…"), CHOOSE), (self.tr("No gradients"), TargetChoice("none"))]
+
+    def _leaf_entries(self) -> list[tuple[str, object]]:
+        """Return targets for each tensor of an output of several, where the first alone is not all."""
+        item = self._session.current_input
+        run = self._session.runs.get(item.number) if item is not None else None
+        found = leaves(run.recording.output) if run is not None else []
+        scored = [(leaf, tensor) for leaf, tensor in found if tensor.is_floating_point() and tensor.numel()]
+        if len(scored) < 2:
+            return []
+        entries: list[tuple[str, object]] = []
+        for leaf, tensor in scored[:MOST_LEAVES]:
+            if tensor.ndim and tensor.shape[min(1, tensor.ndim - 1)] > 1:
+                entries.append((self.tr("Top class of {}").format(leaf), TargetChoice("top", leaf=leaf)))
+            entries.append((self.tr("Sum of {}").format(leaf), TargetChoice("sum", leaf=leaf)))
+        return entries
 
     def _guesses(self) -> tuple[Guess, ...]:
         item = self._session.current_input

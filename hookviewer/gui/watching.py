@@ -42,8 +42,7 @@ class FileWatch(QObject):
         """Watch nothing any more and give the system's handles back."""
         self._timer.stop()
         self._known = {}
-        self._watcher.fileChanged.disconnect(self._on_file_changed)
-        self._watcher.deleteLater()
+        self._watch()
 
     def _watch(self) -> None:
         before, wanted = set(self._watcher.files()), {path for path in self._known if Path(path).is_file()}

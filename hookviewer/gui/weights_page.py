@@ -176,6 +176,8 @@ class WeightsPage(QFrame):
         head = table.horizontalHeader()
         head.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        head.setSectionResizeMode(1, QHeaderView.ResizeMode.Interactive)
+        head.resizeSection(1, scaled(280))
         head.setHighlightSections(False)
         table.setMinimumSize(scaled(WIDTH), scaled(HEIGHT))
         return table
