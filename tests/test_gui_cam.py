@@ -18,6 +18,7 @@ from torch.nn import functional
 
 from hookviewer.gui import blending
 from hookviewer.gui.cams import Cam
+from hookviewer.gui.numbers import number
 from hookviewer.gui.reading import read_out
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Run, Settings, Shown
@@ -88,7 +89,7 @@ def make(qtbot: QtBot, sessions: list[Session]) -> Made:
         torch.manual_seed(3)
         model = Net()
         with torch.no_grad():
-            model.head.weight *= 1000  # maps large enough to be written with three decimals
+            model.head.weight *= 1000
         session.set_model(model)
         session.add_inputs([_input(seed, picture=picture) for seed in range(1, inputs + 1)])
         session.tick(("early", "late", "head"), True)
@@ -229,7 +230,7 @@ def test_a_click_on_a_tile_selects_its_layer_cell_and_input_and_says_the_value(
     selection = session.selection
     assert (selection.path, selection.cell, selection.input) == ("early", (4, 7), session.inputs[1].number)
     values = [_grad_cam(session.model, "early", item.input.args[0])[4, 7] for item in session.inputs]
-    written = [f"{letter} {value:.3f}" for letter, value in zip("AB", values, strict=True)]
+    written = [f"{letter} {number(float(value))}" for letter, value in zip("AB", values, strict=True)]
     assert read_out(session)[0].startswith(f"early  y 4  x 7  {written[0]}   {written[1]}   input ≈ (4, 7)")
 
 
@@ -241,7 +242,7 @@ def test_pointing_at_another_layer_reads_that_layer_and_selects_nothing(make: Ma
     assert session.pointed.path == "early"
     row, column = session.pointed.cell
     value = float(_grad_cam(session.model, "early", session.inputs[0].input.args[0])[row, column])
-    assert f"early  y {row}  x {column}  = {value:.3f}" in read_out(session)[0]
+    assert f"early  y {row}  x {column}  = {number(value)}" in read_out(session)[0]
     assert "early" in _canvas(panel, 0).toolTip()
     panel.grab()
 

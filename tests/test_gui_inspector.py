@@ -17,6 +17,7 @@ from hookviewer.gui.inspector import Inspector
 from hookviewer.gui.inspector.big_map import BigMap
 from hookviewer.gui.inspector.level_plot import tick_words, ticks
 from hookviewer.gui.inspector.profile import limits
+from hookviewer.gui.numbers import number
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Run, Settings, Shown
 from hookviewer.gui.theme import set_theme
@@ -99,7 +100,7 @@ def test_the_value_the_cell_and_its_place_in_the_input_are_written(make: Made) -
     values = _values()
     session, inspector = make(values)
     session.select(channel=2, cell=(4, 7))
-    assert inspector.value.text().replace("−", "-") == f"{values[0, 2, 4, 7]:.3f}"
+    assert inspector.value.text() == number(float(values[0, 2, 4, 7]))
     assert inspector.place.text() == "y 4  x 7"
     assert inspector.input_place.text() == "input ≈ (45, 75)"
 
@@ -214,9 +215,9 @@ def test_the_selected_input_is_the_one_in_focus(make: Made) -> None:
     first, second = _values(1), _values(2)
     session, inspector = make(first, second)
     session.select(channel=2, cell=(0, 0))
-    assert inspector.value.text().replace("−", "-") == f"{first[0, 2, 0, 0]:.3f}"
+    assert inspector.value.text() == number(float(first[0, 2, 0, 0]))
     session.select(input=2)
-    assert inspector.value.text().replace("−", "-") == f"{second[0, 2, 0, 0]:.3f}"
+    assert inspector.value.text() == number(float(second[0, 2, 0, 0]))
 
 
 def test_a_channel_that_the_layer_lacks_is_not_looked_for(make: Made) -> None:
