@@ -239,6 +239,7 @@ def _wait_until_closed(window: MainWindow) -> None:
     window.closed.connect(loop.quit)
     loop.exec()
     window.session.runner.join()  # what the script does next finds its model without hooks
+    window.take_apart()  # no loop runs any more that would do it
 
 
 def _loop_runs() -> bool:

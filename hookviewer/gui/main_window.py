@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -27,10 +27,11 @@ from hookviewer.gui.message_bar import MessageStack
 from hookviewer.gui.messages import Catcher
 from hookviewer.gui.opening import Opening
 from hookviewer.gui.overlay import Overlay
+from hookviewer.gui.parting import take_apart
 from hookviewer.gui.run_bar import RunBar
 from hookviewer.gui.session import Session
 from hookviewer.gui.status_bar import StatusBar
-from hookviewer.gui.theme import font
+from hookviewer.gui.theme import font, keeper
 from hookviewer.gui.wall import WallPanel
 from hookviewer.gui.welcome import Welcome
 
@@ -39,7 +40,10 @@ USUAL = (1440, 900)
 
 
 class MainWindow(QMainWindow):
-    """One session and everything that shows it; closing it stops and joins the model thread."""
+    """One session and everything that shows it; closing it stops and joins the model thread, and is the end.
+
+    Nothing but the session and its runs is left of a closed window, and those as long as somebody holds them.
+    """
 
     closed = Signal()
 
@@ -67,6 +71,7 @@ class MainWindow(QMainWindow):
         self._drop_zone: DropZone | None = None
         self._forwarding = False
         self.keeps_layout = True
+        self._over = False
         self.session.set_settings(budget=settings.budget(self.session.settings.budget))
         self._lay_out()
         self._connect()
@@ -204,6 +209,10 @@ class MainWindow(QMainWindow):
 
     @guarded
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self._over:
+            super().closeEvent(event)
+            return
+        self._over = True
         self._hide_drop_zone()
         if self.keeps_layout:
             self.docks.remember()
@@ -213,6 +222,12 @@ class MainWindow(QMainWindow):
         self.catcher.remove()
         super().closeEvent(event)
         self.closed.emit()
+        keeper().release(self)
+        QTimer.singleShot(0, self, self.take_apart)  # not now: one of the parts may have asked for it
+
+    def take_apart(self) -> None:
+        """Free everything that the closed window was made of; the session and its runs stay."""
+        take_apart(self, self.session)
 
 
 def _files(data: QMimeData) -> dropping.Dropped | None:

@@ -129,12 +129,22 @@ class Catcher(QObject):
             return
         self._installed = False
         if sys.excepthook == self._on_exception:
-            sys.excepthook = self._before[0]
+            sys.excepthook = _still_there(self._before[0], 0)
         if threading.excepthook == self._on_thread_exception:
-            threading.excepthook = self._before[1]
+            threading.excepthook = _still_there(self._before[1], 1)
         qInstallMessageHandler(None)
         _log.removeHandler(self._teller)
         self._file.stop()
+        self._tell = _say_nothing  # a window that came later may know this catcher for longer
+
+    @property
+    def installed(self) -> bool:
+        """Whether it has taken the hooks and not given them back."""
+        return self._installed
+
+    def hook_before(self, which: int) -> Any:
+        """Return the exception hook (0) or that of threads (1) from before it was installed."""
+        return self._before[which]
 
     def _on_exception(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
@@ -156,6 +166,19 @@ class Catcher(QObject):
     def _on_crossing(self, message: Message) -> None:
         if self._installed:
             self._tell(message)
+
+
+def _say_nothing(message: Message) -> None:
+    """Take a message that there is no window for any more."""
+
+
+def _still_there(hook: Any, which: int) -> Any:
+    """Return the hook to put back: windows that are closed in another order leave theirs in between."""
+    owner = getattr(hook, "__self__", None)
+    while isinstance(owner, Catcher) and not owner.installed:
+        hook = owner.hook_before(which)
+        owner = getattr(hook, "__self__", None)
+    return hook
 
 
 def _on_qt_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:

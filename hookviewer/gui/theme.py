@@ -137,16 +137,22 @@ def set_theme(name: str) -> None:
     """Put `"dark"`, `"light"` or the desktop's own (`"system"`) theme in force for the whole application."""
     application = QApplication.instance()
     assert isinstance(application, QApplication)
+    if name == "system":
+        application.styleHints().setColorScheme(Qt.ColorScheme.Unknown)
+    wanted = Theme(system_theme() if name == "system" else name)
+    if name != "system":
+        scheme = Qt.ColorScheme.Dark if wanted.dark else Qt.ColorScheme.Light
+        application.styleHints().setColorScheme(scheme)
+    sheet = stylesheet.of(wanted.token, indicators.folder(wanted.token), text_scale())
     holder = keeper()
-    holder.theme = Theme(system_theme() if name == "system" else name)
-    scheme = Qt.ColorScheme.Dark if holder.theme.dark else Qt.ColorScheme.Light
-    application.styleHints().setColorScheme(Qt.ColorScheme.Unknown if name == "system" else scheme)
-    application.setStyle("Fusion")
-    application.setPalette(holder.theme.palette())
-    application.setFont(font())
-    application.setStyleSheet(
-        stylesheet.of(holder.theme.token, indicators.folder(holder.theme.token), text_scale())
-    )
+    if holder.theme.name == wanted.name and application.styleSheet() == sheet:
+        return  # each of the lines below would polish every widget of every window again
+    holder.theme = wanted
+    if not application.styleSheet():
+        application.setStyle("Fusion")
+        application.setFont(font())
+    application.setPalette(wanted.palette())
+    application.setStyleSheet(sheet)
     holder.changed.emit()
 
 
