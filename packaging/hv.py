@@ -162,10 +162,10 @@ def install_beside(python: str, missing: list[str], there: dict) -> int:
 
 
 def test(arguments: list[str]) -> int:
+    """Run pytest; the whole suite in several processes, each of which takes one core."""
     environment = {"QT_QPA_PLATFORM": "offscreen", "OMP_NUM_THREADS": "1", **os.environ}
-    return subprocess.call(
-        [PYTHON, "-X", "faulthandler", "-m", "pytest", *arguments], cwd=ROOT, env=environment
-    )
+    chosen = arguments or ["-n", str(min(os.cpu_count() or 1, 4)), "--dist", "loadfile"]
+    return subprocess.call([PYTHON, "-X", "faulthandler", "-m", "pytest", *chosen], cwd=ROOT, env=environment)
 
 
 def lint() -> int:
