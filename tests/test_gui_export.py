@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,3 +159,85 @@ def test_an_unrecorded_layer_says_so(qtbot: QtBot, session: Session, tmp_path: P
     dialog = made(qtbot, session, THIS_LAYER, tmp_path)
     assert not dialog.go.isEnabled()
     assert "Nothing is recorded" in dialog.summary.text()
+
+
+def test_every_kind_that_is_ticked_is_written_for_every_layer_and_input(
+    qtbot: QtBot, session: Session, tmp_path: Path
+) -> None:
+    dialog = made(qtbot, session, ALL_LAYERS, tmp_path)
+    assert dialog.form.chosen_kinds() == (Shown.OUTPUT,)
+    dialog.form.kinds[Shown.GRADIENT].click()
+    settled(qtbot, session)
+    assert dialog.go.text() == "Export 16 files"  # 2 layers, 2 inputs, 2 kinds, 2 formats
+    written(qtbot, session, dialog)
+    files = json.loads((tmp_path / "manifest.json").read_text())["files"]
+    told = {(one["path"], one["input"], one["kind"]) for one in files.values()}
+    assert len(told) == 8
+    assert {kind for _, _, kind in told} == {"output", "grad_output"}
+    assert all((tmp_path / name).is_file() for name in files)
+
+
+def test_without_a_kind_there_is_nothing_to_export(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    dialog = made(qtbot, session, ALL_LAYERS, tmp_path)
+    dialog.form.kinds[Shown.OUTPUT].click()
+    assert not dialog.go.isEnabled()
+    assert dialog.summary.text() == "Choose at least one kind."
+    dialog.form.what.setCurrentIndex(THIS_LAYER)
+    assert dialog.go.isEnabled()
+    assert not dialog.form.kinds[Shown.OUTPUT].isEnabled()
+
+
+KILLED = """
+import sys, torch
+torch.set_num_threads(1)
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from gui_nets import Tiny, picture
+from PySide6.QtWidgets import QApplication
+application = QApplication([])
+from hookviewer.gui.export_dialog import ExportDialog
+from hookviewer.gui.session import Session
+session = Session()
+session.set_model(Tiny())
+session.add_inputs([picture(number) for number in range(4)])
+session.tick([node.path for node in session.tree.walk()], True)
+while session.runner.busy or session.running:
+    application.processEvents()
+dialog = ExportDialog(session)
+dialog.form.folder.setText({folder!r})
+dialog.form.scale.choose(2)
+dialog._on_form_changed()
+dialog.start()
+print("writing", flush=True)
+while session.runner.busy:
+    application.processEvents()
+print("done", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no kill -9")
+@pytest.mark.parametrize("wait", [0.15, 0.5])
+def test_what_was_killed_in_the_middle_has_whole_files_only(tmp_path: Path, wait: float) -> None:
+    folder = tmp_path / "out"
+    code = KILLED.format(tests=str(Path(__file__).parent), folder=str(folder))
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"writing\n"
+        deadline = time.monotonic() + 30
+        while not (folder.is_dir() and any(folder.iterdir())) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        time.sleep(wait)
+        process.kill()
+    finished = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    for path in finished:
+        if path.suffix == ".png":
+            with Image.open(path) as image:
+                image.load()
+        elif path.suffix == ".npz":
+            with np.load(path) as arrays:
+                assert all(arrays[name] is not None for name in arrays)
+        else:
+            json.loads(path.read_text())
+    assert {path.suffix for path in finished} <= {".png", ".npz", ".json"}
+    assert folder.is_dir()

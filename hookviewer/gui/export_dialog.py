@@ -75,7 +75,10 @@ class ExportDialog(QDialog):
 
     def _what_names(self) -> list[str]:
         layers, inputs = len(self._shown.layers), len(self._shown.items)
-        all_of = self.tr("{} ticked layers × {} inputs").format(layers, inputs)
+        words = (
+            self.tr("{} ticked layers × 1 input") if inputs == 1 else self.tr("{} ticked layers × {} inputs")
+        )
+        all_of = words.format(layers, inputs)
         return [all_of, self.tr("This layer"), self.tr("This channel")]
 
     def _lay_out(self) -> None:

@@ -6,12 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFrame, QSizePolicy, QStyledItemDelegate, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFrame,
+    QGridLayout,
+    QSizePolicy,
+    QStyledItemDelegate,
+    QWidget,
+)
 
 from hookviewer.formats import Figure
 from hookviewer.formats.entry import PAGES, SIZES
 from hookviewer.gui.dialogs import field, line_edit
-from hookviewer.gui.parts import Segmented, column, row, rule, tool
+from hookviewer.gui.parts import Segmented, column, rule, tool
 from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import font
 
@@ -78,7 +86,10 @@ class ExportForm(QFrame):
 
     def _lay_out(self) -> None:
         kinds = QWidget()
-        kinds.setLayout(row(*self.kinds.values(), None, spacing=12))
+        grid = QGridLayout(kinds)
+        grid.setContentsMargins(0, 0, 0, 0)
+        for place, made in enumerate(self.kinds.values()):
+            grid.addWidget(made, place // 2, place % 2)
         boxes = (self.caption, self.colour_bar, self.numbers, self.arrays)
         self.setLayout(
             column(
