@@ -43,6 +43,7 @@ class BigMap(QWidget):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.focus: Focus | None = None
+        self._pointer: QPointF | None = None
         self._mode, self._opacity = "map", 0.75
         self._board = tiles.Board()
         self._kept: tuple[InputItem | None, blending.Pixels] | None = None
@@ -55,6 +56,7 @@ class BigMap(QWidget):
         if other:
             self.updateGeometry()
         self.update()
+        self._hover_again()
 
     def image(self) -> npt.NDArray[np.uint8]:
         """Return what is painted now but the cross-hair, RGBA uint8 [height, width, 4] in device pixels."""
@@ -88,6 +90,7 @@ class BigMap(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         if event.size().width() != event.oldSize().width():
             self.updateGeometry()  # the height follows the width
+        self._hover_again()
 
     # -- painting
 
@@ -174,19 +177,29 @@ class BigMap(QWidget):
 
     @guarded
     def leaveEvent(self, event: QEvent) -> None:
+        self._pointer = None
         self.hovered.emit(None)
 
     def _tell(self, event: QMouseEvent, *, choose: bool) -> None:
-        if self.focus is None:
-            return
-        area, (height, width) = self._area(), self._cells_of(self.focus)
-        row = int((event.position().y() - area.top()) / area.height() * height)
-        column = int((event.position().x() - area.left()) / area.width() * width)
-        inside = 0 <= row < height and 0 <= column < width and area.contains(event.position())
-        spot = Pointed(self.focus.channel, (row, column)) if inside else None
+        self._pointer = event.position()
+        spot = self._spot(self._pointer)
         if choose and spot is not None:
             self.chosen.emit(spot)
         self.hovered.emit(spot)
+
+    def _hover_again(self) -> None:
+        """Another map may lie under the pointer now, or this one at another size."""
+        if self._pointer is not None:
+            self.hovered.emit(self._spot(self._pointer))
+
+    def _spot(self, point: QPointF) -> Pointed | None:
+        if self.focus is None:
+            return None
+        area, (height, width) = self._area(), self._cells_of(self.focus)
+        row = int((point.y() - area.top()) / area.height() * height)
+        column = int((point.x() - area.left()) / area.width() * width)
+        inside = 0 <= row < height and 0 <= column < width and area.contains(point)
+        return Pointed(self.focus.channel, (row, column)) if inside else None
 
     def _area(self) -> QRectF:
         ratio, box = self.devicePixelRatioF(), self.box

@@ -205,7 +205,7 @@ class Bars(View):
 
     def _paint_mark(self, painter: QPainter, index: int, chosen: bool) -> None:
         places = np.flatnonzero(self._order() == index)
-        if not places.size:
+        if not places.size or index >= self._maps.values.shape[2]:
             return
         x = self.plot.left() + (int(places[0]) + 0.5) * self.pitch - self.sight.x
         if not self.plot.left() <= x <= self.plot.right():

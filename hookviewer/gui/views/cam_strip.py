@@ -220,6 +220,8 @@ class CamStrip(View):
         if spot is None or cam is None or cam.maps is None:
             return
         height, width = cam.maps.values.shape[1:]
+        if spot.cell[0] >= height or spot.cell[1] >= width:
+            return  # the columns may have maps of other sizes
         for tile in self._tiles_in_view():
             across, down = (spot.cell[1] + 0.5) / width, (spot.cell[0] + 0.5) / height
             marks.cross(painter, self._inner(tile), across, down)

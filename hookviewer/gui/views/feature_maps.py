@@ -193,6 +193,8 @@ class FeatureMaps(View):
     def _paint_cross(self, painter: QPainter, tile: int, cell: tuple[int, int]) -> None:
         left, top, wide, high = (length / self.ratio for length in self._inset)
         rect, (height, width) = self._rect(tile), self._cells
+        if not (0 <= cell[0] < height and 0 <= cell[1] < width):
+            return  # the columns may have maps of other sizes
         inner = QRectF(rect.left() + left, rect.top() + top, wide, high)
         marks.cross(painter, inner, (cell[1] + 0.5) / width, (cell[0] + 0.5) / height)
 

@@ -39,6 +39,8 @@ class Canvas(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.setMinimumSize(40, 40)
         self.view: View | None = None
+        self.pointer: QPointF | None = None
+        """Where the pointer is, None while it is elsewhere."""
         self._column: Column | None = None
         self._pressed: QPointF | None = None
         self._dragged = False
@@ -127,6 +129,7 @@ class Canvas(QWidget):
 
     @guarded
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self.pointer = event.position()
         if self.view is None:
             return
         if self._pressed is None or not event.buttons() & Qt.MouseButton.LeftButton:
@@ -165,6 +168,7 @@ class Canvas(QWidget):
 
     @guarded
     def leaveEvent(self, event: QEvent) -> None:
+        self.pointer = None
         self.hovered.emit(None)
 
     @guarded

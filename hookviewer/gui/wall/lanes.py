@@ -72,18 +72,20 @@ class Lanes(QFrame):
         """
         self._cams, self._items = cams, {item.number: item for item in items}
         self._wall, self._selection, self._names, self._sort = wall, selection, tuple(names), sort
-        self._make_columns(len(wall.columns))
+        left = self._make_columns(len(wall.columns))
         for lane, column in zip(self.columns, wall.columns, strict=True):
             item = self._items.get(column.number) if column.number is not None else None
             lane.head.show_column(column, item, self._numbers(wall, column, known))
             lane.canvas.setAccessibleName(f"{column.letter} {column.title}".strip())
         self._forget_sight(wall)
         self.place()
+        if left:
+            self.hovered.emit(None)
 
     def point(self, pointed: Pointed | None) -> None:
         """Mark the cell under the pointer in all columns."""
         self._pointed = pointed
-        self.place()
+        self._give()
 
     def fit(self, how: str | None = None) -> None:
         """Show all tiles, or as `how` asks: `"all"` or `"width"`."""
@@ -121,7 +123,16 @@ class Lanes(QFrame):
         return image
 
     def place(self) -> None:
-        """Give every canvas what it has to draw."""
+        """Give every canvas what it has to draw; what is under the pointer may be another cell then."""
+        self._give()
+        lane = next((one for one in self.columns if one.canvas.pointer is not None), None)
+        if lane is not None and lane.canvas.pointer is not None:
+            view = lane.canvas.view
+            spot = None if view is None else view.spot(lane.canvas.pointer)
+            if spot != self._pointed:
+                self.hovered.emit(spot)
+
+    def _give(self) -> None:
         wall = self._wall
         if wall is None:
             return
@@ -197,9 +208,12 @@ class Lanes(QFrame):
             round(min(size.height() for size in sizes) * ratio),
         )
 
-    def _make_columns(self, count: int) -> None:
+    def _make_columns(self, count: int) -> bool:
+        """Make so many columns; return whether the pointer was over one that is gone."""
+        left = False
         while len(self.columns) > count:
             gone = self.columns.pop()
+            left = left or gone.canvas.pointer is not None
             gone.setParent(None)
             gone.deleteLater()
         while len(self.columns) < count:
@@ -211,6 +225,7 @@ class Lanes(QFrame):
                 self.setFocusProxy(made.canvas)
         if self.isVisible():
             self._layout.activate()
+        return left
 
     def _connect(self, lane: WallColumn) -> None:
         lane.canvas.sight_changed.connect(self._on_sight)
