@@ -297,3 +297,39 @@ def test_stopping_a_second_run_keeps_the_shapes_of_the_first(qtbot: QtBot, sessi
     assert session.recording(1).calls("29")[0].output_shapes == ((1, 3, 6, 6),)
     assert Key("29", Kind.OUTPUT) in session.runs[1].summaries
     assert session.recording(1).record("29", Kind.OUTPUT).kept is not None
+
+
+def test_clicking_what_the_run_will_bring_does_not_start_it_again(qtbot: QtBot, session: Session) -> None:
+    started: list[int] = []
+    model = nn.Sequential(*[Slow() for _ in range(12)])
+    model.register_forward_pre_hook(lambda module, args: started.append(1))
+    session.set_auto(False)
+    session.set_model(model)
+    session.set_settings(target=TargetChoice("sum"))
+    session.add_inputs([picture()])
+    session.tick([str(i) for i in range(12)], True)
+    session.set_auto(True)
+    qtbot.waitUntil(lambda: bool(started))
+    for path in ("3", "7", "11", "0"):
+        session.select(path=path)
+    settled(qtbot, session)
+    assert len(started) == 1
+    assert session.recording(1).record("11", Kind.OUTPUT).kept is not None
+
+
+def test_a_superseded_run_leaves_no_record_that_does_not_know_what_overwrote_it(
+    qtbot: QtBot, session: Session
+) -> None:
+    model = nn.Sequential(nn.Linear(3, 3), Slow(), nn.ReLU(inplace=True), Slow(), Slow())
+    session.set_auto(False)
+    session.set_model(model)
+    session.set_settings(target=TargetChoice("sum"))
+    session.add_inputs([Input("x", (torch.randn(2, 3),))])
+    session.tick(["0", "1", "4"], True)
+    session.set_auto(True)
+    qtbot.waitUntil(lambda: session.recording(1) is not None and len(session.recording(1)) > 0)
+    session.tick(["3"], True)
+    settled(qtbot, session)
+    assert session.recording(1).record("1", Kind.OUTPUT).overwritten_by == "2"
+    assert session.recording(1).record("3", Kind.OUTPUT).kept is not None
+    assert not session.runs[1].growing

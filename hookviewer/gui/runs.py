@@ -35,7 +35,7 @@ def grown(before: Run | None, arrived: Arrived, settings: Settings) -> Run:
     recording = before.recording if before else Recording({})
     new = dataclasses.replace(recording, records={record.key: record for record in arrived.records})
     recording = recording.merged(new)
-    return dataclasses.replace(before or Run(recording, settings), recording=recording)
+    return dataclasses.replace(before or Run(recording, settings), recording=recording, growing=True)
 
 
 def joined(before: Run | None, run: Run) -> Run:
@@ -55,7 +55,7 @@ def joined(before: Run | None, run: Run) -> Run:
 
 def dealt_with(run: Run | None, settings: Settings, wanted: frozenset[str]) -> frozenset[str]:
     """Return the paths that need no run with `settings`: recorded, or absent with a reason."""
-    if run is None or run.settings != settings:
+    if run is None or run.growing or run.settings != settings:
         return frozenset()
     if run.error is not None:
         return wanted  # running again by itself would fail again

@@ -18,8 +18,8 @@ from PySide6.QtCore import QObject, Signal
 from hookviewer import modules, sources
 from hookviewer.errors import HookViewerError
 from hookviewer.gui import runs
+from hookviewer.gui.run_lane import RunLane
 from hookviewer.gui.runner import Failure, Job, Runner
-from hookviewer.gui.running import Arrived, run_inputs
 from hookviewer.gui.state import (
     DECISIONS,
     InputItem,
@@ -29,7 +29,6 @@ from hookviewer.gui.state import (
     Pointed,
     Question,
     Run,
-    RunError,
     Selection,
     Settings,
     Shown,
@@ -85,9 +84,7 @@ class Session(QObject):
         self._readings: dict[str, str] = {}
         """How the axes are read, by the type of the module: the next model is read in the same way."""
         self._lanes = 0
-        self._fresh = False
-        self._pending: dict[int, Run] = {}
-        """What is shown of the inputs that are being run: the earlier run of the same settings, growing."""
+        self._run_lane = RunLane(self)
 
     # -- the model -------------------------------------------------------------------------------------------
 
@@ -135,7 +132,7 @@ class Session(QObject):
             self.question_asked.emit(Question(failure.error, asked))
         else:
             what = "Not loaded, the model before stays." if asked.reloads else "No model opened."
-            self._tell_failure(what, failure)
+            self.tell_failure(what, failure)
 
     def exchange_model(self, model: torch.nn.Module) -> None:
         """Look at the same network made anew: only what it no longer has is unticked."""
@@ -153,8 +150,7 @@ class Session(QObject):
         self.exchanging = False
 
     def _take_model(self, model: torch.nn.Module) -> None:
-        self.runner.cancel("run", drop=True)
-        self._end_run()
+        self._run_lane.drop()
         self.model, self.card = model, sources.card(model)
         self.tree = modules.module_tree(model)
         self._set_runs({})
@@ -182,14 +178,14 @@ class Session(QObject):
             self.add_inputs([one for one in found if isinstance(one, Input)], ticked=ticked)
             for failure in found:
                 if isinstance(failure, Failure):
-                    self._tell_failure("Not added.", failure)
+                    self.tell_failure("Not added.", failure)
 
         self._lanes += 1  # a lane of its own: what was asked for before is still to come
         self.runner.submit(
             f"inputs {self._lanes}",
             work,
             on_result=listed,
-            on_failure=lambda failure: self._tell_failure("Nothing added.", failure),
+            on_failure=lambda failure: self.tell_failure("Nothing added.", failure),
         )
 
     def add_inputs(self, inputs: Iterable[Input], *, ticked: bool = True) -> None:
@@ -229,12 +225,11 @@ class Session(QObject):
             self._set_runs({key: run for key, run in self.runs.items() if key not in changed})
             self._set_inputs(tuple(items))
             for failure in [one for one in found if isinstance(one, Failure)]:
-                self._tell_failure("Not made anew.", failure)
+                self.tell_failure("Not made anew.", failure)
             if self.auto:
                 self.run_missing()
 
-        self.runner.cancel("run", drop=True)
-        self._end_run()
+        self._run_lane.drop()
         self.runner.submit("prepare", work, on_result=made)
 
     def exchange_input(self, number: int, spec: Any) -> None:
@@ -248,14 +243,13 @@ class Session(QObject):
             f"exchange {number}",
             work,
             on_result=partial(self._exchanged, number),
-            on_failure=lambda failure: self._tell_failure("Not exchanged.", failure),
+            on_failure=lambda failure: self.tell_failure("Not exchanged.", failure),
         )
 
     def _exchanged(self, number: int, made: Input) -> None:
         if all(one.number != number for one in self.inputs):
             return
-        self.runner.cancel("run", drop=True)
-        self._end_run()
+        self._run_lane.drop()
         self._set_runs({key: run for key, run in self.runs.items() if key != number})
         self._set_inputs(
             tuple(
@@ -405,7 +399,7 @@ class Session(QObject):
 
     def run(self) -> None:
         """Run the model on all ticked inputs with the whole plan."""
-        self._start([*self.ticked_inputs], self.wanted_paths, fresh=True)
+        self._run_lane.start(self.ticked_inputs, self.wanted_paths, fresh=True)
 
     def run_missing(self) -> None:
         """Record what is wanted and not recorded yet, on the inputs that lack it."""
@@ -417,8 +411,8 @@ class Session(QObject):
             for item in self.ticked_inputs
         }
         items = [item for item in self.ticked_inputs if lacking[item.number]]
-        if items:
-            self._start(items, frozenset().union(*lacking.values()), fresh=False)
+        if items and not self._run_lane.brings(lacking):
+            self._run_lane.start(items, frozenset().union(*lacking.values()), fresh=False)
 
     def stop(self) -> None:
         """Stop the run within one layer; what was recorded stays."""
@@ -444,85 +438,15 @@ class Session(QObject):
         """Show a message in place."""
         self.message_told.emit(message)
 
-    def _start(self, items: Sequence[InputItem], paths: frozenset[str], *, fresh: bool) -> None:
-        if self.model is None:
-            self.tell(Message("warn", "There is no model.", "Open one first (Ctrl+O)."))
-            return
-        if not items:
-            self.tell(
-                Message(
-                    "warn", "No input is ticked.", "Tick one in the list at the left, or add one (Ctrl+I)."
-                )
-            )
-            return
-        model, settings = self.model, self.settings
-        kinds = self.plan.kinds if settings.target.rule != "none" else self.plan.kinds - {Kind.GRAD_OUTPUT}
-        names = (self.card.class_names if self.card else None) or ()
-        expected = runs.calls_expected(self.runs.values())
-        old = {item.number: self.runs.get(item.number) for item in items}
-        fitting = {number for number, run in old.items() if runs.fits(run, settings)}
-        meanwhile = {number: runs.shown_meanwhile(run, settings) for number, run in old.items()}
-        self._pending = {number: run for number, run in meanwhile.items() if run is not None}
-        self._fresh = fresh
-        summarised = (
-            frozenset(node.path for node in self.tree.walk()) if self.tree is not None else frozenset()
-        )
-        first = HookPlan(paths, kinds, summarised)
-        planned = [
-            (item, first if fresh or item.number not in fitting else HookPlan(paths, kinds)) for item in items
-        ]
-        self._begin_run()
-
-        def work(job: Job) -> bool:
-            return run_inputs(job, model, planned, settings, names, expected)
-
-        self.runner.submit(
-            "run",
-            work,
-            on_report=self._on_report,
-            on_result=self._on_run_done,
-            on_failure=self._on_run_failed,
-        )
-
-    def _begin_run(self) -> None:
-        if not self.running:
-            self.running = True
-            self.run_started.emit()
-
-    def _end_run(self) -> None:
-        if self.running:
-            self.running = False
-            self.run_finished.emit()
-
-    def _on_report(self, report: Arrived | tuple[int, Run]) -> None:
-        if isinstance(report, Arrived):
-            if report.records:
-                self._grow(report)
-            self.run_progressed.emit(report.progress)
-            return
-        number, run = report
-        before = self._pending.pop(number, None)
-        self._store(number, run if self._fresh and not run.stopped else runs.joined(before, run))
-        if run.error is not None:
-            self._tell_run_error(number, run.error)
-
-    def _grow(self, arrived: Arrived) -> None:
-        number = arrived.progress.input
-        run = self._pending[number] = runs.grown(self._pending.get(number), arrived, self.settings)
-        self._store(number, run)
-
-    def _on_run_done(self, stopped: bool) -> None:
-        if stopped:
-            self.tell(Message("info", "Stopped.", "What was recorded until then is shown."))
-        self._end_run()
-
-    def _on_run_failed(self, failure: Failure) -> None:
-        if failure.report or failure.error is not None:
-            self._tell_failure("The run failed.", failure)
-        self._end_run()
-
-    def _store(self, number: int, run: Run) -> None:
+    def store_run(self, number: int, run: Run) -> None:
+        """Keep the run of an input in place of the one before."""
         self._set_runs({**self.runs, number: run})
+
+    def set_running(self, on: bool) -> None:
+        """Say whether a run goes on."""
+        if on != self.running:
+            self.running = on
+            (self.run_started if on else self.run_finished).emit()
 
     def _set_runs(self, made: Mapping[int, Run]) -> None:
         self.runs = MappingProxyType(dict(made))
@@ -533,11 +457,8 @@ class Session(QObject):
             self.inputs = inputs
             self.inputs_changed.emit()
 
-    def _tell_run_error(self, number: int, error: RunError) -> None:
-        name = self.item(number).input.name
-        self.tell(Message("error", f"{name} was not run to the end.", error.sentence, error.report))
-
-    def _tell_failure(self, what: str, failure: Failure) -> None:
+    def tell_failure(self, what: str, failure: Failure) -> None:
+        """Show why something failed."""
         self.tell(Message("error", what, failure.sentence, failure.report))
 
 

@@ -133,6 +133,8 @@ class Run:
     stopped: bool = False
     guesses: tuple[Guess, ...] = ()
     summaries: Mapping[Key, Statistics] = dataclasses.field(default_factory=dict)
+    growing: bool = False
+    """Whether records are still to come, and what overwrites those that are there is not known yet."""
     hooks_left: int = 0
 
 

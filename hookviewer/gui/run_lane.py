@@ -1,0 +1,117 @@
+"""The runs of the session: which one goes on, what it will bring, and what is shown while it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from hookviewer.gui import runs
+from hookviewer.gui.runner import Failure, Job
+from hookviewer.gui.running import Arrived, run_inputs
+from hookviewer.gui.state import InputItem, Message, Run, RunError, Settings
+from hookviewer.kinds import Kind
+from hookviewer.plan import HookPlan
+
+if TYPE_CHECKING:
+    from hookviewer.gui.session import Session
+
+LANE = "run"
+
+
+class RunLane:
+    """Starts a run, which supersedes the one before, and stores what it brings in the session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._fresh = False
+        self._pending: dict[int, Run] = {}
+        """What is shown of the inputs that are being run: an earlier run that still holds, growing."""
+        self._bringing: dict[int, frozenset[str]] = {}
+        self._settings = Settings()
+
+    def brings(self, lacking: Mapping[int, frozenset[str]]) -> bool:
+        """Return whether the run that goes on will bring all that is lacking, by input."""
+        if not self._session.running or self._settings != self._session.settings:
+            return False
+        return all(paths <= self._bringing.get(number, frozenset()) for number, paths in lacking.items())
+
+    def start(self, items: Sequence[InputItem], paths: frozenset[str], *, fresh: bool) -> None:
+        """Run the model on `items`; a fresh run replaces what was recorded, others add to it."""
+        session = self._session
+        if session.model is None:
+            session.tell(Message("warn", _tr("There is no model."), _tr("Open one first (Ctrl+O).")))
+            return
+        if not items:
+            now = _tr("Tick one in the list at the left, or add one (Ctrl+I).")
+            session.tell(Message("warn", _tr("No input is ticked."), now))
+            return
+        model, settings = session.model, session.settings
+        names = (session.card.class_names if session.card else None) or ()
+        expected = runs.calls_expected(session.runs.values())
+        old = {item.number: session.runs.get(item.number) for item in items}
+        meanwhile = {number: runs.shown_meanwhile(run, settings) for number, run in old.items()}
+        planned = [(item, self._plan(old[item.number], paths, fresh=fresh)) for item in items]
+        self._pending = {number: run for number, run in meanwhile.items() if run is not None}
+        self._bringing = {item.number: paths for item in items}
+        self._fresh, self._settings = fresh, settings
+        session.set_running(True)
+
+        def work(job: Job) -> bool:
+            return run_inputs(job, model, planned, settings, names, expected)
+
+        session.runner.submit(
+            LANE, work, on_report=self._on_report, on_result=self._on_done, on_failure=self._on_failed
+        )
+
+    def drop(self) -> None:
+        """Stop the run and forget what it would have brought."""
+        self._session.runner.cancel(LANE, drop=True)
+        self._session.set_running(False)
+
+    def _plan(self, run: Run | None, paths: frozenset[str], *, fresh: bool) -> HookPlan:
+        """Return what to record on one input; the first time, all other modules are summarised."""
+        session = self._session
+        kinds = session.plan.kinds
+        if session.settings.target.rule == "none":
+            kinds = kinds - {Kind.GRAD_OUTPUT}
+        if session.tree is None or (not fresh and runs.fits(run, session.settings)):
+            return HookPlan(paths, kinds)
+        return HookPlan(paths, kinds, frozenset(node.path for node in session.tree.walk()))
+
+    def _on_report(self, report: Arrived | tuple[int, Run]) -> None:
+        if isinstance(report, Arrived):
+            if report.records:
+                self._grow(report)
+            self._session.run_progressed.emit(report.progress)
+            return
+        number, run = report
+        before = self._pending.pop(number, None)
+        self._session.store_run(number, run if self._fresh and not run.stopped else runs.joined(before, run))
+        if run.error is not None:
+            self._tell_error(number, run.error)
+
+    def _grow(self, arrived: Arrived) -> None:
+        number = arrived.progress.input
+        run = self._pending[number] = runs.grown(self._pending.get(number), arrived, self._settings)
+        self._session.store_run(number, run)
+
+    def _tell_error(self, number: int, error: RunError) -> None:
+        what = _tr("{} was not run to the end.").format(self._session.item(number).input.name)
+        self._session.tell(Message("error", what, error.sentence, error.report))
+
+    def _on_done(self, stopped: bool) -> None:
+        if stopped:
+            now = _tr("What was recorded until then is shown.")
+            self._session.tell(Message("info", _tr("Stopped."), now))
+        self._session.set_running(False)
+
+    def _on_failed(self, failure: Failure) -> None:
+        if failure.report or failure.error is not None:
+            self._session.tell_failure(_tr("The run failed."), failure)
+        self._session.set_running(False)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("RunLane", text)
