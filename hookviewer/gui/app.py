@@ -14,6 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 from torch import nn
 
+from hookviewer import memory
 from hookviewer.errors import HookViewerError
 from hookviewer.formats.export import export
 from hookviewer.gui import export_entries, settings
@@ -145,6 +146,7 @@ def _application() -> QApplication:
     found = QApplication.instance()
     if isinstance(found, QApplication):
         return found
+    memory.keep_freed_memory()  # before any thread, and only in a process that is the window's own
     QGuiApplication.setHighDpiScaleFactorRoundingPolicy(Qt.HighDpiScaleFactorRoundingPolicy.PassThrough)
     made = QApplication([sys.argv[0] if sys.argv else "hookviewer"])
     made.setApplicationName("hookviewer")

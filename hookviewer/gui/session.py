@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from PySide6.QtCore import QObject, Signal
 
-from hookviewer import modules, sources
+from hookviewer import memory, modules, sources
 from hookviewer.errors import HookViewerError
 from hookviewer.gui import runs
 from hookviewer.gui.run_lane import RunLane
@@ -154,6 +154,7 @@ class Session(QObject):
         self.model, self.card = model, sources.card(model)
         self.tree = modules.module_tree(model)
         self._set_runs({})
+        memory.give_back()
 
     def set_model(self, model: torch.nn.Module) -> None:
         """Look at `model`; runs and ticks of the one before are dropped, inputs stay."""
