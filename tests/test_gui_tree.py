@@ -15,6 +15,7 @@ from torch import nn
 
 from hookviewer.gui import module_facts
 from hookviewer.gui.first import start_of
+from hookviewer.gui.module_columns import fitting
 from hookviewer.gui.module_delegate import bar_share, tick_rect
 from hookviewer.gui.module_filter import matched_part, matches
 from hookviewer.gui.module_model import CALLS, FACTS, OUTPUT, PATH, TYPE, ModuleModel
@@ -352,3 +353,49 @@ def test_attention_is_ticked_first_and_not_its_uncalled_parts() -> None:
     start = start_of(module_tree(nn.TransformerEncoder(layer, 2)))
     assert "layers.0.self_attn" in start.ticks
     assert not any("out_proj" in path for path in start.ticks)
+
+
+# -- room ----------------------------------------------------------------------------------------------------
+
+
+def test_names_take_the_room_of_other_columns() -> None:
+    assert fitting(700, 150, 80) == (150, 190, 70, 44, 60)
+    assert fitting(560, 150, 80) == (150, 84, 70, 44, 60)
+    assert fitting(298, 120, 80) == (86, 84, 0, 0, 0)
+    assert fitting(298, 150, 0).type == 60
+    assert fitting(298, 190, 80) == (0, 84, 0, 0, 0)
+    assert fitting(225, 190, 80) == (0, 0, 0, 0, 0)
+
+
+def test_a_long_shape_gets_a_wider_column() -> None:
+    assert fitting(366, 150, 102).output == 102
+    assert fitting(366, 150, 400).output == 150
+
+
+class Deep(nn.Module):
+    """One long name below another."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        block = nn.Sequential()
+        block.add_module("self_attention", nn.Sequential(nn.Linear(3, 3)))
+        self.encoder_layers = nn.Sequential()
+        self.encoder_layers.add_module("encoder_layer_0", block)
+
+
+def test_a_narrow_tree_shows_the_names_of_deep_rows(qtbot: QtBot, session: Session) -> None:
+    panel = ModulePanel(session)
+    qtbot.addWidget(panel)
+    session.set_model(Deep())
+    panel.resize(260, 400)
+    panel.show()
+    index = row(panel, "encoder_layers.encoder_layer_0.self_attention")
+    text = panel.tree.fontMetrics().horizontalAdvance("self_attention")
+
+    def shown() -> bool:
+        return panel.tree.visualRect(index).width() >= text + tick_rect(panel.tree.visualRect(index)).width()
+
+    qtbot.waitUntil(shown, timeout=2000)
+    assert panel.tree.isColumnHidden(TYPE)
+    panel.resize(700, 400)
+    qtbot.waitUntil(lambda: not panel.tree.isColumnHidden(TYPE), timeout=2000)

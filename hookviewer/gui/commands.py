@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QLineEdit, QTextEdit
+from shiboken6 import isValid
 
 from hookviewer.gui import settings
 from hookviewer.gui.about_page import AboutPage, open_log_folder
@@ -269,8 +270,8 @@ class Commands(QObject):
 
     def show_sides(self) -> None:
         """Mark the switches of the sides whose panels are there."""
-        if self._session.model is None or not self._window.isVisible():
-            return
+        if not isValid(self._window) or self._session.model is None or not self._window.isVisible():
+            return  # panels are hidden too when a program ends without closing its window
         for side in SIDES:
             shown = any(not dock.isHidden() for dock in self._window.docks.of(side))
             _check(self.actions, f"panel_{side}", shown)

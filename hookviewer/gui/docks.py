@@ -11,12 +11,10 @@ from hookviewer.gui.input_panel import InputPanel
 from hookviewer.gui.inspector import Inspector
 from hookviewer.gui.layer_panel import LayerPanel
 from hookviewer.gui.module_panel import ModulePanel
+from hookviewer.gui.panel_sizes import PanelSizes
 from hookviewer.gui.panels import Panel
 from hookviewer.gui.parts import tool
 from hookviewer.gui.session import Session
-
-SIZES = ((1800, (420, 356, 206)), (1400, (366, 338, 190)), (0, (300, 284, 150)))
-"""From which width of the window: the widths of the left and right panels, the height of the lower one."""
 
 
 class Docks(QObject):
@@ -31,6 +29,7 @@ class Docks(QObject):
         self._add = tool("image-plus", self.tr("Add input") + "  Ctrl+I", size=24)
         self._arrows = self._channel_arrows()
         self.panels = self._make_panels()
+        self.sizes = PanelSizes(window, self.panels)
         self._place()
         self._connect()
 
@@ -108,13 +107,8 @@ class Docks(QObject):
 
     def lay_out(self, width: int, height: int) -> None:
         """Give the panels their usual sizes in a window of this size."""
-        left, right, low = next(sizes for least, sizes in SIZES if width >= least)
-        rows = 52 * 3 + 36 + (144 if height >= 900 else 8)
-        panels, window = self.panels, self._window
-        window.resizeDocks([panels["modules"], panels["inspector"]], [left, right], Qt.Orientation.Horizontal)
-        above = max(height - 118 - rows, 200)
-        window.resizeDocks([panels["modules"], panels["inputs"]], [above, rows], Qt.Orientation.Vertical)
-        window.resizeDocks([panels["layers"]], [low], Qt.Orientation.Vertical)
+        self.sizes.dragged = {}
+        self.sizes.settle_in(width, height)
 
     def of(self, side: str) -> list[QDockWidget]:
         """Return the docks that a side's switch shows and hides."""
@@ -127,6 +121,7 @@ class Docks(QObject):
         if stored is None:
             return False
         geometry, state = stored
+        self.sizes.dragged = dict(settings.dragged())
         self._window.restoreGeometry(geometry)
         return self._window.restoreState(state, settings.LAYOUT_VERSION)
 
@@ -134,6 +129,7 @@ class Docks(QObject):
         """Keep the layout for the next start."""
         window = self._window
         settings.remember_layout(window.saveGeometry(), window.saveState(settings.LAYOUT_VERSION))
+        settings.remember_dragged(self.sizes.dragged)
 
     def reset(self) -> None:
         """Put every panel back to its usual place and size."""

@@ -10,6 +10,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QKeyEvent,
     QKeySequence,
+    QResizeEvent,
     QShortcut,
     QShowEvent,
 )
@@ -27,6 +28,7 @@ from hookviewer.gui.message_bar import MessageStack
 from hookviewer.gui.messages import Catcher
 from hookviewer.gui.opening import Opening
 from hookviewer.gui.overlay import Overlay
+from hookviewer.gui.panel_sizes import SMALLEST, USUAL, first_size, seen_screen
 from hookviewer.gui.parting import take_apart
 from hookviewer.gui.run_bar import RunBar
 from hookviewer.gui.session import Session
@@ -34,9 +36,6 @@ from hookviewer.gui.status_bar import StatusBar
 from hookviewer.gui.theme import font, keeper
 from hookviewer.gui.wall import WallPanel
 from hookviewer.gui.welcome import Welcome
-
-SMALLEST = (900, 560)
-USUAL = (1440, 900)
 
 
 class MainWindow(QMainWindow):
@@ -53,7 +52,7 @@ class MainWindow(QMainWindow):
         self.session.setParent(self)
         self.setObjectName("main_window")
         self.setWindowIcon(icons.window_icon())
-        self.setMinimumSize(*SMALLEST)
+        self.setMinimumSize(SMALLEST)
         self.setDockNestingEnabled(True)
         self.setDocumentMode(True)
         self.setAcceptDrops(True)
@@ -91,9 +90,10 @@ class MainWindow(QMainWindow):
         self.run_bar = RunBar(self.session, bar, actions)
         self.addToolBar(self.run_bar)
         self.setStatusBar(StatusBar(self.session))
-        self.resize(*USUAL)
+        screen = seen_screen(self)
+        self.resize(first_size(screen) if screen is not None else USUAL)
         if not self.docks.restore():
-            self.docks.lay_out(*USUAL)
+            self.docks.lay_out(self.width(), self.height())
         self._laid_out = False
 
     def _connect(self) -> None:
@@ -200,6 +200,12 @@ class MainWindow(QMainWindow):
             if settings.layout() is None:
                 self.docks.lay_out(self.width(), self.height())
             self.wall.setFocus()
+
+    @guarded
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if not self._over:
+            self.docks.sizes.follow()  # Qt gives what is gained to the wall only
 
     @guarded
     def changeEvent(self, event: QEvent) -> None:

@@ -35,6 +35,11 @@ def tick_rect(cell: QRect) -> QRect:
     return QRect(cell.left() + 2, cell.center().y() - 6, TICK, TICK)
 
 
+def room_beside(index: Index) -> int:
+    """Return how many pixels of a row's first cell are taken by what is beside the name: tick and marks."""
+    return TICK + 12 + 17 * len(_marks(index.data(NODE), index.data(FACTS)))
+
+
 class ModuleDelegate(QStyledItemDelegate):
     """Paints the cells; `words` gives the filter in force and `running` the path that runs now."""
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent
+import itertools
+from collections.abc import Iterator
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
 
 from hookviewer.gui import icons
 from hookviewer.gui.guard import guarded
-from hookviewer.gui.module_delegate import ModuleDelegate, tick_rect
+from hookviewer.gui.module_columns import FULL_NAME, fitting
+from hookviewer.gui.module_delegate import ModuleDelegate, room_beside, tick_rect
 from hookviewer.gui.module_filter import ModuleFilter
 from hookviewer.gui.module_model import CALLS, NAME, NODE, OUTPUT, PARAMETERS, PATH, SIZE, TYPE
 from hookviewer.gui.theme import font, keeper, scaled, theme
 
 Index = QModelIndex | QPersistentModelIndex
-WIDTHS = ((560, (150, 190, 70, 44, 60)), (412, (116, 84, 0, 36, 46)), (370, (108, 84, 0, 36, 0)))
-"""From which width of the tree: the widths of type, output, params, calls, |a|; 0 hides a column."""
-NARROW = (86, 84, 0, 0, 0)
+MOST_MEASURED = 500
+"""So many rows are measured to find out how much room names need."""
+MEASURE_MS = 30
 
 
 class ModuleTree(QTreeView):
@@ -29,6 +33,9 @@ class ModuleTree(QTreeView):
         self.setObjectName("module_tree")
         self.setAccessibleName(self.tr("Modules"))
         self.running = ""
+        self._needs = (0, 0)
+        self._later = QTimer(self, singleShot=True, interval=MEASURE_MS)
+        self._later.timeout.connect(self._measure)
         self.setModel(model)
         self.setItemDelegate(ModuleDelegate(lambda: model.words, self._runs, self))
         self.setIndentation(13)
@@ -41,6 +48,7 @@ class ModuleTree(QTreeView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._set_up_header()
+        model.dataChanged.connect(lambda: self._later.start())
         self._hovered = QPersistentModelIndex()
         keeper().changed.connect(self.viewport().update)
 
@@ -58,12 +66,40 @@ class ModuleTree(QTreeView):
     @guarded
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        width = self.width()
-        sizes = next((sizes for least, sizes in WIDTHS if width >= scaled(least)), NARROW)
-        for column, size in zip((TYPE, OUTPUT, PARAMETERS, CALLS, SIZE), sizes, strict=True):
+        self._fit_columns()
+
+    @guarded
+    def updateGeometries(self) -> None:
+        super().updateGeometries()
+        self._later.start()  # rows were opened, closed, hidden or are others now
+
+    def _fit_columns(self) -> None:
+        scale, (names, outputs) = scaled(100) / 100, self._needs
+        widths = fitting(round(self.viewport().width() / scale), round(names / scale), round(outputs / scale))
+        for column, size in zip((TYPE, OUTPUT, PARAMETERS, CALLS, SIZE), widths, strict=True):
             self.setColumnHidden(column, not size)
             if size:
                 self.header().resizeSection(column, scaled(size))
+
+    def _measure(self) -> None:
+        """Find out how much room the names and the shapes of the open rows need."""
+        names, outputs, mono = self.fontMetrics(), 0, QFontMetrics(font("mono", 11))
+        widest = 0
+        for level, index in itertools.islice(self._open_rows(QModelIndex(), 1), MOST_MEASURED):
+            text = min(names.horizontalAdvance(str(index.data())), scaled(FULL_NAME))
+            widest = max(widest, level * self.indentation() + text + room_beside(index))
+            shape = str(index.siblingAtColumn(OUTPUT).data() or "")
+            outputs = max(outputs, mono.horizontalAdvance(shape) + 10 if shape else 0)
+        if self._needs != (widest, outputs):
+            self._needs = (widest, outputs)
+            self._fit_columns()
+
+    def _open_rows(self, parent: QModelIndex, level: int) -> Iterator[tuple[int, QModelIndex]]:
+        for row in range(self.model().rowCount(parent)):
+            index = self.model().index(row, 0, parent)
+            yield level, index
+            if self.isExpanded(index):
+                yield from self._open_rows(index, level + 1)
 
     # -- the mouse ------------------------------------------------------------------------------------------
 

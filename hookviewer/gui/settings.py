@@ -62,6 +62,20 @@ def remember_layout(geometry: QByteArray, state: QByteArray) -> None:
     store.setValue("window/state", state)
 
 
+def dragged() -> Mapping[str, int]:
+    """Return the sizes of the panels that a person has dragged, in pixels."""
+    try:
+        found = json.loads(str(stored().value("window/dragged", "{}")))
+        return {str(name): int(size) for name, size in found.items()}
+    except (ValueError, TypeError, AttributeError):  # a file that somebody edited by hand
+        return {}
+
+
+def remember_dragged(sizes: Mapping[str, int]) -> None:
+    """Keep the sizes of the panels that a person has dragged."""
+    stored().setValue("window/dragged", json.dumps(dict(sizes)))
+
+
 def forget_layout() -> None:
     """Start with the usual layout from now on."""
     stored().remove("window")
