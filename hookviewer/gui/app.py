@@ -57,7 +57,7 @@ def main(
     model: str | None = None, weights: str | None = None, inputs: Sequence[str] = (), trust: bool = False
 ) -> int:
     """Open the window on a model (the demo by default) and return the exit status when it is closed."""
-    application = _application()
+    application = _own_process()
     window = _made()
     window.catcher.install()
     _open(window, model, weights, inputs, trust)
@@ -83,7 +83,7 @@ def shot(
     `layers` are patterns of modules to tick, the first match is looked at. Raises `HookViewerError` when the
     model cannot be opened, the run fails to start, or the picture cannot be written.
     """
-    _application()
+    _own_process()
     set_theme(theme)
     window = MainWindow()
     try:
@@ -101,7 +101,7 @@ def main_offscreen(
 ) -> list[Path]:
     """Do the main job without a screen: run, write pictures of window and walls, return their paths."""
     folder = fresh_folder(Path("hookviewer-pictures"))
-    _application()
+    _own_process()
     set_theme("dark")
     window = MainWindow()
     written: list[Path] = []
@@ -146,12 +146,17 @@ def _application() -> QApplication:
     found = QApplication.instance()
     if isinstance(found, QApplication):
         return found
-    memory.keep_freed_memory()  # before any thread, and only in a process that is the window's own
     QGuiApplication.setHighDpiScaleFactorRoundingPolicy(Qt.HighDpiScaleFactorRoundingPolicy.PassThrough)
     made = QApplication([sys.argv[0] if sys.argv else "hookviewer"])
     made.setApplicationName("hookviewer")
     made.setDesktopFileName("hookviewer")
     return made
+
+
+def _own_process() -> QApplication:
+    """Return the application of a process that is the window's alone: memory is handed out for its sake."""
+    memory.keep_freed_memory()  # before any thread starts
+    return _application()
 
 
 def _made() -> MainWindow:
