@@ -16,9 +16,11 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import torch
 from PySide6.QtCore import QCoreApplication, QSettings
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QAction, QImage
+from PySide6.QtWidgets import QLineEdit
 
 import hookviewer as hv
+from hookviewer.gui.export_dialog import ExportDialog
 from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import set_theme
 from hookviewer.resources import resource
@@ -62,9 +64,12 @@ def main() -> None:
     for name in options.names or SCENES:
         window = SCENES[name]()
         settle(window)
+        shown = window.findChild(ExportDialog) or window
         options.out.mkdir(parents=True, exist_ok=True)
-        picture = window.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
+        picture = shown.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
         picture.save(str(options.out / f"{name}.png"))
+        if shown is not window:
+            shown.close()
         window.keeps_layout = False
         window.close()
         print(name)
@@ -112,6 +117,16 @@ def own_net(broken: bool):
     return opened(f"{folder / 'net.py'}:Net{arguments}", [photograph], "light", (1280, 800))
 
 
+def export():
+    window = demo("light", ("chelsea", "coffee"), path="features.2", channel=5)
+    window.findChild(QAction, "export").trigger()
+    settle(window)
+    for field in window.findChild(ExportDialog).findChildren(QLineEdit):
+        if field.text().endswith("hookviewer"):
+            field.setText("~/Pictures/hookviewer")
+    return window
+
+
 SCENES: dict[str, Callable] = {
     "demo-dark": lambda: demo(cell=(66, 92)),
     "demo-light": lambda: demo("light", cell=(66, 92)),
@@ -120,9 +135,10 @@ SCENES: dict[str, Callable] = {
     "grad-cam": lambda: demo(inputs=("chelsea", "coffee"), shown=Shown.GRAD_CAM, path="features.18"),
     "small": lambda: demo(size=(1280, 800), cell=(66, 92)),
     "vector": lambda: demo("light", ("chelsea", "coffee"), (1440, 900), path="classifier.1"),
-    "overwritten": lambda: demo("light", size=(1440, 900), path="features.0.0", channel=8),
+    "overwritten": lambda: demo("light", size=(1440, 900), path="features.0.1", channel=8),
     "failed-forward": lambda: own_net(broken=True),
     "own-net": lambda: own_net(broken=False),
+    "export": export,
     "digits": lambda: opened("demo:digits", ["demo:digit"], "light", (1440, 900)),
     "faces": lambda: opened("demo:pnet", ["demo:astronaut"], "dark", (1440, 900)),
 }
