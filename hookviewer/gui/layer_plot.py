@@ -30,6 +30,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         self.setAccessibleName(self.tr("Curve over the depth of the network"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it would swallow the keys of the wall
         self.layers: list[str] = []
         self.series: list[Series] = []
         self._blocks: list[Block] = []

@@ -14,13 +14,14 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
+from PySide6.QtWidgets import QMainWindow, QSizePolicy, QStackedWidget, QWidget
 
 from hookviewer.gui import dropping, icons, settings
 from hookviewer.gui.bringing import Bringing
 from hookviewer.gui.commands import Commands
 from hookviewer.gui.docks import Docks
 from hookviewer.gui.drop_zone import DropZone
+from hookviewer.gui.focus import Letters, leave_focus
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.history import History
 from hookviewer.gui.menus import Menus
@@ -104,6 +105,9 @@ class MainWindow(QMainWindow):
         self.welcome.asked.connect(self._on_asked)
         for dock in self.docks.panels.values():
             dock.visibilityChanged.connect(self.commands.show_sides)
+        self.setFocusProxy(self.wall)
+        Letters([self.docks.modules.tree, self.docks.inputs.list], self.wall, self)
+        leave_focus(self)
         escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
         escape.activated.connect(self._on_escape)
 
@@ -119,6 +123,8 @@ class MainWindow(QMainWindow):
     def _on_model_changed(self) -> None:
         there, card = self.session.model is not None, self.session.card
         self.center.setCurrentWidget(self.wall if there else self.welcome)
+        across = QSizePolicy.Policy.Ignored if there else QSizePolicy.Policy.Preferred
+        self.welcome.setSizePolicy(across, QSizePolicy.Policy.Preferred)  # else it takes room
         holder = self.wall.message_place if there else self.welcome.message_place
         holder.addWidget(self.messages)
         sides = [side for side in ("bottom", "right") if self.commands.actions[f"panel_{side}"].isChecked()]

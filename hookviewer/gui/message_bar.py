@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from hookviewer.gui.focus import hand_back
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.parts import button, icon_label, row, tool
 from hookviewer.gui.session import Session
@@ -160,6 +161,7 @@ class MessageStack(QFrame):
         if bar in self.bars:
             self.bars.remove(bar)
             self._layout.removeWidget(bar)
+            hand_back(bar)
             bar.hide()
             bar.deleteLater()
         if not self.bars:

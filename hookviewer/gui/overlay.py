@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from hookviewer.gui.focus import hand_back
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.parts import column, row
 from hookviewer.gui.theme import theme
@@ -21,16 +22,19 @@ class Overlay(QWidget):
         self.setGeometry(window.rect())
         window.installEventFilter(self)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._before: QWidget | None = None
 
     def show_over(self) -> None:
         """Show the page over everything else in the window."""
         self.setGeometry(self._window.rect())
+        self._before = self._window.focusWidget()
         self.show()
         self.raise_()
         self.setFocus()
 
     def close_page(self) -> None:
-        """Take the page away."""
+        """Take the page away; the focus goes back to where it was."""
+        hand_back(self, self._before)
         self.hide()
         self.deleteLater()
 

@@ -14,7 +14,7 @@ USUAL = QSize(1440, 900)
 WINDOW_TITLE = 32
 """What the desktop puts above a window."""
 WIDTHS = (900, 1280, 1440, 1920)
-LEFT, RIGHT, LOW = (236, 300, 366, 420), (216, 284, 338, 356), (120, 150, 190, 206)
+LEFT, RIGHT, LOW = (216, 300, 366, 420), (262, 284, 338, 356), (120, 150, 190, 206)
 """For the `WIDTHS` of a window: the widths of its left and right panels, the height of the lower one."""
 WALL_LEAST = 480
 """Panels that a person made larger give way before the wall gets narrower than this."""

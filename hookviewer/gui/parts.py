@@ -77,6 +77,7 @@ def button(text: str, role: str = "") -> QPushButton:
     made = QPushButton(text)
     made.setProperty("role", role)
     made.setFont(font("ui", 12, SEMIBOLD if role == "primary" else MEDIUM))
+    made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return made
 
 
