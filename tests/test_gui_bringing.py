@@ -233,6 +233,14 @@ def test_a_wrong_size_says_so_and_cannot_be_used(qtbot: QtBot, window: MainWindo
     dialog.close()
 
 
+def test_a_model_that_takes_no_pictures_says_so(qtbot: QtBot, window: MainWindow) -> None:
+    window.session.set_model(nn.Sequential(nn.Linear(10, 2)))
+    settled(qtbot, window.session)
+    assert window.bringing.ask_recipe() is None
+    assert window.messages.bars[0].message.what == "There is nothing to prepare."
+    assert window.findChild(RecipeDialog) is None
+
+
 # -- what was open -------------------------------------------------------------------------------------------
 
 

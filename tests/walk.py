@@ -94,6 +94,7 @@ class Walk:
 
     def _on_exception(self, kind: Any, error: BaseException, trace: Any) -> None:
         self.errors.lines.append(f"{kind.__name__}: {error}")
+        sys.__excepthook__(kind, error, trace)
 
     # -- steps ----------------------------------------------------------------------------------------------
 

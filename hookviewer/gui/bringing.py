@@ -91,7 +91,11 @@ class Bringing(QObject):
         """Show how pictures are prepared for the model, to change it."""
         if self._session.model is None:
             return None
-        dialog = RecipeDialog(self._session, self._opening.recipes, self._window)
+        try:
+            dialog = RecipeDialog(self._session, self._opening.recipes, self._window)
+        except HookViewerError as error:  # the model takes no pictures
+            self._session.tell(Message("info", self.tr("There is nothing to prepare."), str(error)))
+            return None
         dialog.show()
         return dialog
 

@@ -41,14 +41,15 @@ class RecipeDialog(QDialog):
     """The steps at the right, what they make of the current picture at the left."""
 
     def __init__(self, session: Session, recipes: Recipes, parent: QWidget | None = None) -> None:
+        assert session.model is not None
+        recipe, reason = preprocess_for(session.model)  # before there is a dialog: it may raise
         super().__init__(parent)
         self.setObjectName("recipe_dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         name = session.card.name if session.card is not None else ""
         self.setWindowTitle(self.tr("Preprocessing for {}").format(name))
         self._session, self._recipes, self._model = session, recipes, session.model
-        assert session.model is not None
-        self.recipe, self._reason = preprocess_for(session.model)
+        self.recipe, self._reason = recipe, reason
         self._later = QTimer(self, singleShot=True, interval=DELAY_MS)
         self._later.timeout.connect(self._ask_preview)
         self._make_fields()
