@@ -130,12 +130,12 @@ def record_input(
     return Run(
         recording,
         settings,
-        time.perf_counter() - started,
-        error,
-        stopped,
-        guesses(recording.output, class_names),
-        dict(_summaries(recording.records.values())),
-        reporter.hooks(),
+        seconds=time.perf_counter() - started,
+        error=error,
+        stopped=stopped,
+        guesses=guesses(recording.output, class_names),
+        summaries=dict(_summaries(recording.records.values())),
+        hooks_left=reporter.hooks(),
     )
 
 
