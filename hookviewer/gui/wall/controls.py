@@ -2,85 +2,34 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QToolButton, QWidget
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from hookviewer.gui import parts
 from hookviewer.gui.cams import Cams
 from hookviewer.gui.choices import Choice
 from hookviewer.gui.columns import WallState, difference_colormap
-from hookviewer.gui.giving_way import Step, Yielding, hidden
+from hookviewer.gui.giving_way import Step, Yielding
 from hookviewer.gui.icons import set_icon
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import font, scaled
 from hookviewer.gui.wall import words
+from hookviewer.gui.wall.choosers import KindSwitch, WordChoice
 from hookviewer.gui.wall.ramp import Ramp, RampChoice
 
 HEIGHT = 36
 
 
-class KindSwitch(parts.Segmented):
-    """The control `kind`: output, gradient, product or Grad-CAM."""
-
-    def __init__(self) -> None:
-        super().__init__([words.tr(word) for word in words.KINDS.values()])
-        self.setObjectName("kind")
-        self.setAccessibleName(self.tr("Which tensor is shown"))
-        for button, shown in zip(self.buttons, words.KINDS, strict=True):
-            button.setObjectName(words.KINDS[shown])
-            button.setAccessibleName(button.text())
-            button.setToolTip(words.tr(words.KIND_TIPS[shown]) + "  G")
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-
-    def shorten(self, on: bool) -> None:
-        """Take as little room as the words need."""
-        for button, (shown, word) in zip(self.buttons, words.KINDS.items(), strict=True):
-            button.setText(words.tr(words.SHORT_KINDS.get(shown, word) if on else word))
-            button.setStyleSheet("padding: 0 4px;" if on else "")
-        self.updateGeometry()  # at once: the row is measured again before Qt would tell it
-
-    def currentText(self) -> str:
-        """Return the word of the chosen segment."""
-        return self.buttons[self.index].objectName()
-
-    def setCurrentText(self, text: str) -> None:
-        """Choose a segment by its word, as a click does."""
-        for button in self.buttons:
-            if button.objectName().lower() == text.lower().replace("_", "-"):
-                button.click()
-
-
-class WordChoice(Choice):
-    """A combo box that says what it chooses before its choice, where there is room."""
-
-    # Qt asks for the text while the base class is still being made
-    _icon, _short = "", False
-    _said: tuple[str, str] | None = None
-
-    def __init__(self, name: str, tip: str, items: dict[str, str]) -> None:
-        super().__init__(name, "", tip)
-        for key, text in items.items():
-            self.addItem(words.tr(text), key)
-
-    def say(self, long: str, short: str) -> None:
-        """Show these words, long or short, whatever the item is called."""
-        if self._said != (long, short):
-            self._said = (long, short)
-            self.updateGeometry()
-            self.update()
-
-    def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width() + (8 if self._short else 14), self.height())
-
-    def shown_text(self) -> str:
-        if self._said is None:
-            return self.currentText()
-        return self._said[1 if self._short else 0]
-
-
 class Controls(Yielding):
-    """Everything that changes how the wall looks; what has no room is shortened first, then hidden."""
+    """Everything that changes how the wall looks.
+
+    What has no room is shortened first; then it is found in the menu `more`. The scale stays in sight.
+    """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         self._session = session
@@ -98,8 +47,13 @@ class Controls(Yielding):
         self.high.setObjectName("scale_high")
         self.difference = _toggle(tr("Difference"), "diff", tr("A − B as a last column") + "  D")
         self.difference_ramp = Ramp()
+        self.more = parts.tool("ellipsis", tr("More of these controls"), size=28)
+        self.more.setObjectName("more_controls")
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setMenu(QMenu(self.more))
         ramp = (self.low, self.colormap, self.high)
-        items = (self.kind, self.sort, self.scale, *ramp, None, self.difference_ramp, self.difference)
+        ways = (None, self.difference_ramp, self.difference, self.more)
+        items = (self.kind, self.sort, self.scale, *ramp, *ways)
         super().__init__(parts.row(*items, spacing=5, margins=(10, 0, 10, 8)), self._steps(), parent)
         self.setFixedHeight(scaled(HEIGHT))
         for place, tip in enumerate(words.SCALE_TIPS.values()):
@@ -143,23 +97,54 @@ class Controls(Yielding):
     _sortable = True
 
     def _steps(self) -> list[Step]:
+        both, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
+        difference, sort, ramp = self.difference, self.sort, self.difference_ramp
         return [
-            (lambda: self.difference_ramp.setVisible(self._has_difference), lambda: None),
-            (
-                lambda: self.difference.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon),
-                lambda: self.difference.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly),
-            ),
+            (lambda: ramp.setVisible(self._has_difference), lambda: None),
+            (lambda: difference.setToolButtonStyle(both), lambda: difference.setToolButtonStyle(alone)),
             (lambda: self.scale.shorten(False), lambda: self.scale.shorten(True)),
-            (lambda: self.sort.shorten(False), lambda: self.sort.shorten(True)),
+            (lambda: sort.shorten(False), lambda: sort.shorten(True)),
             (lambda: self.colormap.shorten(False), lambda: self.colormap.shorten(True)),
-            (lambda: None, lambda: self.difference_ramp.hide()),
+            (lambda: ramp.shorten(False), lambda: ramp.shorten(True)),
             (lambda: self.kind.shorten(False), lambda: self.kind.shorten(True)),
-            (lambda: self.sort.setVisible(self._sortable), self.sort.hide),
-            hidden(self.scale),
+            (lambda: sort.show_bare(""), lambda: sort.show_bare("arrow-down-up")),
+            (lambda: None, ramp.hide),  # its numbers are in the foot too
+            (self.more.hide, lambda: None),
+            (lambda: sort.setVisible(self._sortable), lambda: self._give_to_menu(sort)),
+            (difference.show, lambda: self._give_to_menu(difference)),
+            (lambda: self.kind.show_alone(False), lambda: self.kind.show_alone(True)),
         ]
+
+    def _give_to_menu(self, widget: QWidget) -> None:
+        widget.hide()
+        self.more.show()
+
+    def _open_more(self) -> None:
+        self.more.menu().popup(self.kind.mapToGlobal(self.kind.rect().bottomLeft()))
+
+    def fill_more(self) -> None:
+        """Put everything into the menu that is out of sight now."""
+        menu = self.more.menu()
+        menu.clear()
+        if self.kind.alone:
+            for button in self.kind.buttons:
+                _add(menu, button.accessibleName(), button.isChecked(), button.click)
+            menu.addSeparator()
+        if self.sort.isHidden() and self._sortable:
+            sorts = menu.addMenu(words.tr("Sort the channels"))
+            for place in range(self.sort.count()):
+                choose = partial(self.sort.setCurrentIndex, place)
+                _add(sorts, self.sort.itemText(place), place == self.sort.currentIndex(), choose)
+        if self.difference.isHidden():
+            on, tip = self.difference.isChecked(), self.difference.toolTip()
+            action = _add(menu, words.tr("Difference") + "\tD", on, self.difference.click)
+            action.setEnabled(self.difference.isEnabled())
+            action.setToolTip(tip)
 
     def _connect(self) -> None:
         kinds = tuple(words.KINDS)
+        self.more.menu().aboutToShow.connect(self.fill_more)
+        self.kind.rest_wanted.connect(self._open_more)
         self.kind.changed.connect(lambda place: self._session.select(shown=kinds[place]))
         for box, name in ((self.sort, "sort"), (self.scale, "scale"), (self.colormap, "colormap")):
             box.currentIndexChanged.connect(
@@ -181,6 +166,14 @@ def _choose(box: Choice, value: str) -> None:
     box.setCurrentIndex(max(box.findData(value), 0))
     box.blockSignals(False)
     box.update()
+
+
+def _add(menu: QMenu, text: str, on: bool, does: Callable[[], object]) -> QAction:
+    action = menu.addAction(text)
+    action.setCheckable(True)
+    action.setChecked(on)
+    action.triggered.connect(lambda _=False: does())
+    return action
 
 
 def _toggle(text: str, icon: str, tip: str) -> QToolButton:

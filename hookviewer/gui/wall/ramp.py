@@ -99,7 +99,7 @@ class Ramp(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._colormap, self._levels = "ember", (0.0, 1.0)
+        self._colormap, self._levels, self._short = "ember", (0.0, 1.0), False
         self.setFixedHeight(scaled(28))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         keeper().changed.connect(self.update)
@@ -113,8 +113,15 @@ class Ramp(QWidget):
         self.updateGeometry()
         self.update()
 
+    def shorten(self, on: bool) -> None:
+        """Show a smaller bar and the upper end only: zero is in the middle of a difference."""
+        if on != self._short:
+            self._short = on
+            self.updateGeometry()
+            self.update()
+
     def sizeHint(self) -> QSize:
-        return QSize(round(sum(self._sides())) + SHORT, self.height())
+        return QSize(round(sum(self._sides())) + (SHORT // 2 if self._short else SHORT), self.height())
 
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -125,7 +132,7 @@ class Ramp(QWidget):
         left, right = self._sides()
         painter.setFont(font("mono", 11))
         painter.setPen(theme()["text_2"])
-        ends = [number(value) for value in self._levels]
+        ends = self._ends()
         height = self.height()
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.drawText(QRectF(0, 0, left - 6, height), middle | Qt.AlignmentFlag.AlignRight, ends[0])
@@ -136,5 +143,9 @@ class Ramp(QWidget):
 
     def _sides(self) -> tuple[float, float]:
         measure = QFontMetricsF(font("mono", 11))
-        first, second = (measure.horizontalAdvance(number(value)) + 6 for value in self._levels)
+        first, second = (measure.horizontalAdvance(end) + (6 if end else 0) for end in self._ends())
         return first, second
+
+    def _ends(self) -> tuple[str, str]:
+        low, high = (number(value) for value in self._levels)
+        return ("", f"±{high}") if self._short else (low, high)

@@ -172,6 +172,8 @@ def foot(wall: WallState, sort: str, target: str = "") -> str:
         said.append(tr("sorted by {}").format(tr(SORTS[sort])))
     if len(filled) > 1:
         said.append(tr("one scale for all columns"))
+    if wall.difference_levels is not None:
+        said.append(tr("difference ±{}").format(number(wall.difference_levels[1])))
     if target:
         said.append(target)
     return "; ".join(filter(None, (", ".join(said), _hidden(wall))))
