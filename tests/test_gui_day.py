@@ -145,6 +145,27 @@ def test_closing_in_a_run_hides_at_once_and_ends_with_the_operation(qtbot: QtBot
     assert not [one for one in threading.enumerate() if one.name.startswith("hookviewer-model")]
 
 
+class Fails(Waits):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        super().forward(x)
+        raise ValueError("at the end")
+
+
+@pytest.mark.parametrize("kind", [Waits, Fails])
+def test_an_input_taken_off_the_list_while_it_runs_leaves_no_run(
+    qtbot: QtBot, window: MainWindow, kind: type[Waits]
+) -> None:
+    model, session = kind(), window.session
+    window.opening.expect([picture(0)])
+    session.set_model(model)
+    qtbot.waitUntil(model.inside.is_set, timeout=10_000)
+    session.remove_input(session.inputs[-1].number)
+    listed = {item.number for item in session.inputs}
+    model.go.set()
+    settled(qtbot, session)
+    assert set(session.runs) <= listed
+
+
 class Several(nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+import weakref
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -90,6 +91,7 @@ class Walk:
             Image.new("RGB", (24, 16), colour).save(self.pictures / f"{number}.png")
         logging.getLogger("hookviewer").addHandler(self.errors)
         sys.excepthook = self._on_exception
+        self.hooks = 0
         self.window = self._opened()
 
     def _on_exception(self, kind: Any, error: BaseException, trace: Any) -> None:
@@ -213,6 +215,7 @@ class Walk:
                 name, step = self.random.choice(list(self.steps().items()))
                 self.done[name] += 1
                 step()
+                del step  # it holds the window
                 self.breathe(self.random.choice((0.0, 0.0, 0.02, 0.1, 0.4)))
             self.reopen()
         self.close()
@@ -234,11 +237,17 @@ class Walk:
     def _opened(self) -> MainWindow:
         window = MainWindow()
         window.catcher.install()
+        window.session.model_changed.connect(self._on_model_changed)
         window.show()
         window.opening.open(
             f"{self.net}:Net", inputs=[str(self.pictures / "0.png"), str(self.pictures / "1.png")]
         )
         return window
+
+    def _on_model_changed(self) -> None:
+        """Count the hooks that a model brings itself: a run has not begun yet."""
+        model = self.window.session.model
+        self.hooks = hooks_on(model) if model is not None else 0
 
     def reopen(self) -> None:
         """Close the window, in the middle of things or at rest, look what it left, and open another."""
@@ -253,9 +262,9 @@ class Walk:
         model, runner = self.window.session.model, self.window.session.runner
         self.window.close()
         runner.join()
-        if model is not None and hooks_on(model):
-            self.left.append(f"{hooks_on(model)} hooks")
-        self.window.deleteLater()
+        if model is not None and hooks_on(model) != self.hooks:
+            self.left.append(f"{hooks_on(model)} hooks instead of {self.hooks}")
+        window = weakref.ref(self.window)
         del self.window, runner, model
         for _ in range(3):
             QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
@@ -266,6 +275,8 @@ class Walk:
         ]
         named = [thread.name for thread in threading.enumerate() if thread.name.startswith("hookviewer")]
         self.left += [f"thread {name}" for name in named]
+        if window() is not None:
+            self.left.append("a window that is still in memory")
         self.memory.append(resident())
         self.handles.append(
             len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").is_dir() else 0

@@ -81,12 +81,15 @@ class RunLane:
         return HookPlan(paths, kinds, frozenset(node.path for node in session.tree.walk()))
 
     def _on_report(self, report: Arrived | tuple[int, Run]) -> None:
+        number = report.progress.input if isinstance(report, Arrived) else report[0]
+        if all(item.number != number for item in self._session.inputs):
+            return  # it was taken off the list while it was run
         if isinstance(report, Arrived):
             if report.records:
                 self._grow(report)
             self._session.run_progressed.emit(report.progress)
             return
-        number, run = report
+        run = report[1]
         before = self._pending.pop(number, None)
         self._session.store_run(number, run if self._fresh and not run.stopped else runs.joined(before, run))
         if run.error is not None:
