@@ -20,7 +20,7 @@ from hookviewer.gui.wall.controls import Controls
 from hookviewer.inputs import Input
 from hookviewer.kinds import Kind
 
-NARROW, USUAL, WIDE = 390, 614, 1100
+NARROW, USUAL, WIDE = 394, 668, 1100
 """How wide the wall is in a window of 900, 1280 and about 1800 pixels."""
 
 

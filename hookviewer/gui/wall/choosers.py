@@ -9,7 +9,7 @@ from hookviewer.gui import icons, parts
 from hookviewer.gui.choices import Choice
 from hookviewer.gui.wall import words
 
-ICON_ONLY = 46
+ICON_ONLY = 58
 
 
 class KindSwitch(parts.Segmented):

@@ -51,6 +51,7 @@ class Controls(Yielding):
         self.more.setObjectName("more_controls")
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setMenu(QMenu(self.more))
+        self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         ramp = (self.low, self.colormap, self.high)
         ways = (None, self.difference_ramp, self.difference, self.more)
         items = (self.kind, self.sort, self.scale, *ramp, *ways)
@@ -113,6 +114,7 @@ class Controls(Yielding):
             (lambda: sort.setVisible(self._sortable), lambda: self._give_to_menu(sort)),
             (difference.show, lambda: self._give_to_menu(difference)),
             (lambda: self.kind.show_alone(False), lambda: self.kind.show_alone(True)),
+            (lambda: None, self.colormap.shrink),
         ]
 
     def _give_to_menu(self, widget: QWidget) -> None:

@@ -151,7 +151,8 @@ class Head(Yielding):
         early = [self._without(place) for place in range(0, max(len(self._links) - 3, 0), 2)]
         shorter = (lambda: self._say_shape(long=True), lambda: self._say_shape(long=False))
         brief = (lambda: self._say_reading(long=True), lambda: self._say_reading(long=False))
-        last = (hidden(self.shape), hidden(self.fill))
+        short = (lambda: self._say_sample(long=True), lambda: self._say_sample(long=False))
+        last = (hidden(self.shape), short, hidden(self.fill))
         return (shorter, brief, *early[:1], hidden(self.type), *early[1:], *last)
 
     def _without(self, place: int) -> Step:
@@ -174,10 +175,17 @@ class Head(Yielding):
         sample = self._session.look.sample
         one = words.tr("sample {}")
         entries = [(one.format(place), place) for place in range(min(samples, MOST_IN_MENU))]
-        text = words.tr("sample {} of {}").format(sample, samples)
-        _fill_menu(self.sample, text, entries, lambda place: self._session.set_look(sample=place))
+        self._sample = (sample, samples)
+        _fill_menu(self.sample, "", entries, lambda place: self._session.set_look(sample=place))
+
+        self._say_sample(long=True)
 
     _record: Record | None = None
+    _sample = (0, 1)
+
+    def _say_sample(self, *, long: bool) -> None:
+        words_of = words.tr("sample {} of {}") if long else words.tr("{} of {}")
+        self.sample.setText(words_of.format(*self._sample))
 
     def _say_shape(self, *, long: bool) -> None:
         record = self._record

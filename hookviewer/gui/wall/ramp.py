@@ -13,7 +13,7 @@ from hookviewer.gui.numbers import number
 from hookviewer.gui.theme import font, keeper, scaled, theme
 from hookviewer.gui.wall.words import tr
 
-LONG, SHORT = 112, 48
+LONG, SHORT, SHORTEST = 112, 48, 24
 THICK = 10
 
 
@@ -68,11 +68,16 @@ class RampChoice(Choice):
         self._bar = SHORT if on else LONG
         self.updateGeometry()
 
+    def shrink(self) -> None:
+        """Take as little room as a bar needs, until it is shortened or not again."""
+        self._bar = SHORTEST
+        self.updateGeometry()
+
     def sizeHint(self) -> QSize:
         return QSize(self._bar + 22, self.height())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(SHORT + 22, self.height())
+        return QSize(SHORTEST + 22, self.height())
 
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
