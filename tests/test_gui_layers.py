@@ -15,7 +15,7 @@ from torch import nn
 import hookviewer as hv
 from hookviewer.gui import depth
 from hookviewer.gui.layer_panel import LayerPanel
-from hookviewer.gui.layer_plot import _marks
+from hookviewer.gui.layer_plot import _marks, apart
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import TargetChoice
 from hookviewer.gui.theme import set_theme
@@ -161,3 +161,23 @@ def test_the_curve_is_drawn_anew_in_the_other_theme(panel: LayerPanel) -> None:
     light = panel.plot.grab().toImage().pixelColor(3, 3)
     set_theme("dark")
     assert dark.lightness() < 60 < 200 < light.lightness()
+
+
+def test_words_that_would_overlap_are_written_once() -> None:
+    assert apart([3, 4, 5, 9, 10, 30], 4) == [3, 9, 30]
+    assert apart([3, 6, 9, 12], 4) == [3]
+    assert apart([], 4) == []
+
+
+def test_during_the_first_run_nobody_is_told_to_press_run(qtbot: QtBot) -> None:
+    session = Session()
+    session.set_model(Tiny())
+    panel = LayerPanel(session)
+    qtbot.addWidget(panel)
+    said: list[str] = []
+    session.run_started.connect(lambda: said.append(panel._empty.empty.sentence.text()))
+    session.add_inputs([picture(0, channels=4)])
+    settled(qtbot, session)
+    assert said == ["Running …"]
+    assert panel._empty.empty.sentence.text().startswith("No layer was recorded")
+    session.close()

@@ -399,3 +399,58 @@ def test_a_narrow_tree_shows_the_names_of_deep_rows(qtbot: QtBot, session: Sessi
     assert panel.tree.isColumnHidden(TYPE)
     panel.resize(700, 400)
     qtbot.waitUntil(lambda: not panel.tree.isColumnHidden(TYPE), timeout=2000)
+
+
+# -- the filter ----------------------------------------------------------------------------------------------
+
+
+def test_a_filter_that_finds_nothing_says_so(panel: ModulePanel) -> None:
+    panel.filter.setText("zzz")
+    assert not panel.tree.isVisible()
+    assert panel._found.empty.sentence.text() == "No module matches zzz: Esc clears the filter."
+    panel.filter.setText("")
+    assert panel.tree.isVisible()
+    panel.ticked_only.setChecked(True)
+    assert "No module is ticked" in panel._found.empty.sentence.text()
+
+
+def test_escape_clears_the_filter_and_leaves_it(qtbot: QtBot, panel: ModulePanel) -> None:
+    panel.activateWindow()
+    panel.filter.setFocus()
+    qtbot.keyClicks(panel.filter, "stem")
+    qtbot.keyClick(panel.filter, Qt.Key.Key_Escape)
+    assert panel.filter.text() == ""
+    assert not panel.filter.hasFocus()
+
+
+def test_after_the_filter_the_tree_is_as_it_was(panel: ModulePanel, session: Session) -> None:
+    panel.tree.collapseAll()
+    panel.tree.expand(panel.rows.index(0, 0))
+    session.select(path="stem.1")
+    panel.tree.collapse(row(panel, "body"))
+    panel.filter.setText("head")
+    assert panel.tree.isExpanded(row(panel, ""))
+    assert session.selection.path == "stem.1"
+    panel.filter.setText("")
+    assert session.selection.path == "stem.1"
+    assert panel.tree.currentIndex().data(PATH) == "stem.1"
+    assert panel.tree.selectionModel().isSelected(row(panel, "stem.1"))
+    assert panel.tree.isExpanded(row(panel, "stem"))
+    assert not panel.tree.isExpanded(row(panel, "body"))
+
+
+# -- whose facts ---------------------------------------------------------------------------------------------
+
+
+def test_the_tree_tells_of_the_current_inputs_run(qtbot: QtBot, panel: ModulePanel, session: Session) -> None:
+    session.add_inputs([picture(0), picture(1, channels=4)])
+    settled(qtbot, session)
+    first, second = session.inputs
+    assert session.runs[second.number].error is not None
+    session.select(input=first.number)
+    assert row(panel, "stem.0").data(FACTS).failed == ""
+    assert row(panel, "head").data(FACTS).outputs == ((1, 4),)
+    session.select(input=second.number)
+    assert "stem.0" in row(panel, "stem.0").data(FACTS).failed
+    session.select(input=first.number)
+    assert row(panel, "stem.0").data(FACTS).failed == ""

@@ -44,6 +44,7 @@ class LayerPanel(QWidget):
         session = self._session
         for signal in (session.model_changed, session.inputs_changed, session.selection_changed):
             signal.connect(self.refresh)
+        session.run_started.connect(self.refresh)
         session.run_finished.connect(self.refresh)
         session.runs_changed.connect(self._on_runs_changed)
         self.quantity.changed.connect(self._on_metric_changed)
@@ -93,4 +94,6 @@ class LayerPanel(QWidget):
             return self.tr("There are no gradients: choose a target in the bar above.")
         if session.running:
             return self.tr("Running …")
+        if any(run.error is not None for run in session.runs.values()):
+            return self.tr("No layer was recorded: the message above the wall says why.")
         return self.tr("Nothing is recorded yet: tick layers and press Run (F5).")

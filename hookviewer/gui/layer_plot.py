@@ -16,6 +16,8 @@ from hookviewer.gui.guard import guarded
 from hookviewer.gui.theme import font, keeper, theme
 
 LEFT = 46
+NAN_ROOM = 34
+"""The word beside a mark is so many pixels wide."""
 _CLEAR = QColor(0, 0, 0, 0)
 
 
@@ -35,6 +37,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         self.series: list[Series] = []
         self._blocks: list[Block] = []
         self._log, self._current = True, -1
+        self._nan_names: list[pg.TextItem] = []
         item = self.getPlotItem()
         item.hideButtons()
         # pyqtgraph makes this menu without a parent, so nothing would ever end it
@@ -55,6 +58,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         """Draw everything anew in the colours of the theme."""
         colours, item = theme(), self.getPlotItem()
         item.clear()
+        self._nan_names.clear()
         self.setBackground(colours["panel"])
         for side in ("left", "bottom"):
             axis = item.getAxis(side)
@@ -68,6 +72,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
             item.addItem(pg.InfiniteLine(self._current, angle=90, pen=pg.mkPen(colours["accent"], width=1)))
         for one in self.series:
             self._draw_series(one)
+        self._draw_bad()
         self._set_ranges()
         self._label_blocks()
 
@@ -98,9 +103,26 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
             item.addItem(
                 pg.ScatterPlotItem([self._current], [heights[here[0]]], size=9, brush=colour, pen=mark)
             )
-        for place in one.bad:
-            line = pg.mkPen(theme()["nan"], width=2, style=Qt.PenStyle.DotLine)
-            item.addItem(pg.InfiniteLine(place, angle=90, pen=line, label="NaN", labelOpts={"position": 0.9}))
+
+    def _draw_bad(self) -> None:
+        """Mark the layers that are not finite; of neighbours only the first is named."""
+        item, ink = self.getPlotItem(), theme()["nan"]
+        pen = pg.mkPen(ink, width=2, style=Qt.PenStyle.DotLine)
+        bad = sorted({int(place) for one in self.series for place in one.bad})
+        for place in bad:
+            item.addItem(pg.InfiniteLine(place, angle=90, pen=pen))
+        for place in apart(bad, self._layers_in(NAN_ROOM)):
+            name = pg.TextItem(
+                "NaN", color=ink, fill=theme()["panel"], anchor=(0 if place < len(self.layers) - 1 else 1, 0)
+            )
+            name.setFont(font("mono", 10))
+            name.setZValue(20)
+            self._nan_names.append(name)
+            item.addItem(name)
+            name.setPos(place, 0.0)
+
+    def _layers_in(self, pixels: float) -> float:
+        return pixels * len(self.layers) / max(float(self.width()) - LEFT - 12, 1.0)
 
     def _set_ranges(self) -> None:
         item = self.getPlotItem()
@@ -112,6 +134,8 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         low = low if self._log else min(low, 0.0)
         room = max(high - low, 0.3 if self._log else 1e-6) * 0.14
         item.setYRange(low - room, high + room, padding=0)
+        for name in self._nan_names:
+            name.setPos(name.pos().x(), high + room)
         marks = _marks(low - room, high + room, log=self._log)
         item.getAxis("left").setTicks([marks])
         for height, _ in marks:
@@ -165,6 +189,17 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
             lines = [path, *(_said(one, place) for one in self.series if place in one.places)]
             QToolTip.showText(event.globalPosition().toPoint(), "\n".join(lines), self)
         event.accept()
+
+
+def apart(places: list[int], least: float) -> list[int]:
+    """Return the first of every group of ascending places whose neighbours are nearer than `least`."""
+    return [
+        place for before, place in zip([None, *places], places, strict=False) if _far(before, place, least)
+    ]
+
+
+def _far(before: int | None, place: int, least: float) -> bool:
+    return before is None or place - before >= least
 
 
 def _said(one: Series, place: int) -> str:

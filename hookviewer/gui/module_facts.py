@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from hookviewer.gui.state import Run, TargetChoice
 from hookviewer.kinds import GRADIENTS, Kind
@@ -55,10 +56,15 @@ def facts_of(run: Run | None) -> dict[str, Facts]:
             found[path] = Facts(
                 calls[0].input_shapes, calls[0].output_shapes, len(calls), calls[0].order, sizes.get(path)
             )
-    if run.error is not None and run.error.path is not None:
-        before = found.get(run.error.path, UNKNOWN)
-        found[run.error.path] = dataclasses.replace(before, failed=run.error.sentence, reason="")
-    return found
+    return found | failure_of(run, found)
+
+
+def failure_of(run: Run | None, known: Mapping[str, Facts] = MappingProxyType({})) -> dict[str, Facts]:
+    """Return the module that raised in a run, with what else is known of it; empty where none did."""
+    if run is None or run.error is None or run.error.path is None:
+        return {}
+    before = known.get(run.error.path, UNKNOWN)
+    return {run.error.path: dataclasses.replace(before, failed=run.error.sentence, reason="")}
 
 
 def _sizes(run: Run) -> dict[str, float]:

@@ -7,7 +7,15 @@ from typing import Any
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from hookviewer.gui import numbers
-from hookviewer.gui.module_facts import UNKNOWN, Facts, facts_of, family_of, parents_of, telling_run
+from hookviewer.gui.module_facts import (
+    UNKNOWN,
+    Facts,
+    facts_of,
+    failure_of,
+    family_of,
+    parents_of,
+    telling_run,
+)
 from hookviewer.gui.module_words import shape_words, tooltip
 from hookviewer.gui.session import Session
 from hookviewer.modules import ModuleNode
@@ -69,12 +77,9 @@ class ModuleModel(QAbstractItemModel):
     def read_runs(self) -> None:
         """Show what the runs say about the modules."""
         current = self._session.current_input
-        run = telling_run(self._session.runs, current.number if current else None)
-        facts = facts_of(run)
-        for other in self._session.runs.values():
-            if other is not run and other.error is not None and other.error.path is not None:
-                failed = facts_of(other)[other.error.path]
-                facts[other.error.path] = failed
+        number = current.number if current else None
+        facts = facts_of(telling_run(self._session.runs, number))
+        facts |= failure_of(self._session.runs.get(number) if number is not None else None, facts)
         if facts != self._facts:
             self._facts = facts
             self._tell_all()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QIcon
-from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu, QWidget
 
 from hookviewer.gui import numbers
+from hookviewer.gui.filter_field import FilterField
 from hookviewer.gui.giving_way import Elided
-from hookviewer.gui.icons import set_icon
 from hookviewer.gui.module_facts import above, bytes_per_run, telling_run
 from hookviewer.gui.module_filter import ModuleFilter
 from hookviewer.gui.module_model import NAME, NODE, PATH, ModuleModel
@@ -17,7 +20,7 @@ from hookviewer.gui.panels import EmptyOr
 from hookviewer.gui.parts import column, frame, row, rule, tool
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Progress
-from hookviewer.gui.theme import font, scaled
+from hookviewer.gui.theme import scaled
 from hookviewer.modules import ModuleNode
 
 REFRESH_MS = 60
@@ -35,30 +38,29 @@ class ModulePanel(QWidget):
         self.rows = ModuleFilter(session, self)
         self.rows.setSourceModel(self.model)
         self.tree = ModuleTree(self.rows)
-        self.filter = self._filter_field()
+        self.filter = FilterField(
+            self.tr("Filter: name, features.*, type:Conv2d"),
+            self.tr("A part of the path, a glob on the whole path, or type:Class") + "  Ctrl+F",
+            self.tr("Filter modules"),
+        )
+        self._found = EmptyOr(self.tree, "search", "")
+        self._opened: frozenset[str] | None = None
+        """What was open before rows were hidden; None while none are."""
         self.ticked_only = tool("list-checks", self.tr("Show ticked modules only"), checkable=True)
         self.by_order = tool("list-ordered", self.tr("Order of execution"), checkable=True)
         self.foot = Elided(role="caption", size=11)
+        self._hiding = False
+        self._input: int | None = None
         self._empty = self._lay_out()
         self._later = QTimer(self, singleShot=True, interval=REFRESH_MS)
         self._connect()
         self._on_model_changed()
 
-    def _filter_field(self) -> QLineEdit:
-        field = QLineEdit()
-        field.setFont(font("ui", 12))
-        field.setPlaceholderText(self.tr("Filter: name, features.*, type:Conv2d"))
-        field.setToolTip(self.tr("A part of the path, a glob on the whole path, or type:Class") + "  Ctrl+F")
-        field.setAccessibleName(self.tr("Filter modules"))
-        field.setClearButtonEnabled(True)
-        set_icon(field.addAction(QIcon(), QLineEdit.ActionPosition.LeadingPosition), "search", "text_3")
-        return field
-
     def _lay_out(self) -> EmptyOr:
         foot = frame(row(self.foot, margins=(12, 0, 8, 0)))
         foot.setFixedHeight(scaled(26))
         head = frame(row(self.filter, self.ticked_only, self.by_order, spacing=4, margins=(8, 0, 6, 8)))
-        content = frame(column(head, self.tree, rule(), foot))
+        content = frame(column(head, self._found, rule(), foot))
         empty = EmptyOr(content, "layers", self.tr("The modules of a model appear here when one is open."))
         self.setLayout(column(empty))
         return empty
@@ -75,6 +77,7 @@ class ModulePanel(QWidget):
         session.plan_changed.connect(self._say_cost)
         session.settings_changed.connect(self._say_cost)
         session.selection_changed.connect(self._on_selection_changed)
+        session.inputs_changed.connect(self._on_input_changed)
         session.runs_changed.connect(self._on_runs_changed)
         session.run_progressed.connect(self._on_run_progressed)
         session.run_finished.connect(self._on_run_finished)
@@ -83,6 +86,7 @@ class ModulePanel(QWidget):
     # -- what the session says ------------------------------------------------------------------------------
 
     def _on_model_changed(self) -> None:
+        self._opened = None
         self._empty.show_content(self._session.tree is not None)
         tree = self._session.tree
         count = sum(1 for node in tree.walk() if node.path) if tree is not None else 0
@@ -90,6 +94,9 @@ class ModulePanel(QWidget):
         self.tree.expand(self.rows.index(0, 0))
         if count <= 40:
             self.tree.expandAll()
+        if self.rows.active:
+            self.tree.expandAll()
+        self._say_found()
         self._on_selection_changed()
         self._read_runs()
 
@@ -112,11 +119,20 @@ class ModulePanel(QWidget):
         self.tree.running = ""
         self._read_runs()
         self.tree.viewport().update()
-        failed = [run.error.path for run in self._session.runs.values() if run.error and run.error.path]
-        if failed:
-            self.reveal(failed[0])
+        current = self._session.current_input
+        run = self._session.runs.get(current.number) if current is not None else None
+        if run is not None and run.error is not None and run.error.path:
+            self.reveal(run.error.path)
+
+    def _on_input_changed(self) -> None:
+        current = self._session.current_input
+        number = current.number if current is not None else None
+        if number != self._input:
+            self._input = number
+            self._read_runs()
 
     def _on_selection_changed(self) -> None:
+        self._on_input_changed()
         index = self.rows.mapFromSource(self.model.index_of(self._session.selection.path))
         if not index.isValid() or index == self.tree.currentIndex().siblingAtColumn(NAME):
             return
@@ -125,14 +141,16 @@ class ModulePanel(QWidget):
 
     def _on_current_changed(self, current: QModelIndex) -> None:
         node = current.siblingAtColumn(NAME).data(NODE)
+        if self._hiding:  # rows that are hidden are not chosen otherwise by that
+            return
         if node is not None and node.path != self._session.selection.path:
             self._session.select(path=node.alias_of or node.path)
 
     def reveal(self, path: str) -> None:
         """Open the parents of a row and scroll to it."""
         for parent in (*above(path),):
-            self.tree.setExpanded(self.rows.mapFromSource(self.model.index_of(parent)), True)
-        self.tree.scrollTo(self.rows.mapFromSource(self.model.index_of(path)))
+            self.tree.setExpanded(self._row(parent), True)
+        self.tree.scrollTo(self._row(path))
 
     def _say_cost(self) -> None:
         session, tree = self._session, self._session.tree
@@ -167,16 +185,46 @@ class ModulePanel(QWidget):
     # -- what the user asks ---------------------------------------------------------------------------------
 
     def _on_filter_changed(self, words: str) -> None:
-        self.rows.show_matching(words)
-        if self.rows.active:
-            self.tree.expandAll()
-        else:
-            self.reveal(self._session.selection.path)
+        self._hide_rows(partial(self.rows.show_matching, words))
 
     def _on_ticked_only(self, on: bool) -> None:
-        self.rows.show_ticked(on)
-        if on:
+        self._hide_rows(partial(self.rows.show_ticked, on))
+
+    def _hide_rows(self, change: Callable[[], None]) -> None:
+        """Show and hide rows; when all are there again, the tree is as it was and shows what is selected."""
+        if not self.rows.active:
+            self._opened = self._open_paths()
+        self._hiding = True
+        change()
+        if self.rows.active or self._opened is None:
             self.tree.expandAll()
+        else:
+            self._open_only(self._opened)
+        path = self._session.selection.path
+        index = self._row(path)
+        self.tree.setCurrentIndex(index)
+        if index.isValid():
+            self.reveal(path)
+        self._hiding = False
+        self._say_found()
+
+    def _open_paths(self) -> frozenset[str]:
+        nodes = self._session.tree.walk() if self._session.tree is not None else ()
+        paths = (node.path for node in nodes if node.children)
+        return frozenset(path for path in paths if self.tree.isExpanded(self._row(path)))
+
+    def _open_only(self, paths: frozenset[str]) -> None:
+        self.tree.collapseAll()
+        for path in paths:
+            self.tree.setExpanded(self._row(path), True)
+
+    def _row(self, path: str) -> QModelIndex:
+        return self.rows.mapFromSource(self.model.index_of(path))
+
+    def _say_found(self) -> None:
+        words = self.tr("No module matches {}: Esc clears the filter.").format(self.rows.words)
+        none = self.tr("No module is ticked: switch this list off to see all.")
+        self._found.show_content(self.rows.rowCount() > 0, words if self.rows.words else none)
 
     def toggle_expanded(self) -> None:
         """Open the whole tree, or close it again."""
