@@ -318,3 +318,40 @@ def test_a_hidden_inspector_says_where_the_levels_are(make: Made) -> None:
     inspector.hide()
     session.ask_levels()
     assert [message.what for message in told] == ["The levels are in the inspector."]
+
+
+def _lines(inspector: Inspector) -> list[list[str]]:
+    return [line.split(",") for line in inspector.statistics.csv().splitlines()]
+
+
+def test_another_input_is_never_shown_in_place_of_the_selected_one(make: Made) -> None:
+    session, inspector = make(_values(1), _values(2))
+    session.model = torch.nn.Identity()
+    first = session.inputs[0].number
+    dropped = {number: run for number, run in session.runs.items() if number != first}
+    session._set_runs(dropped)  # as while it is run again with other settings
+    QApplication.processEvents()
+    inspector.refresh_slow()
+    assert inspector.focus is None
+    assert not _big(inspector).isVisible()
+    assert not inspector.statistics.isVisible()
+    assert inspector.reason.isVisible()
+    assert "not run yet" in inspector.reason.text().lower()
+    session.select(input=session.inputs[1].number)
+    assert inspector.focus is not None
+    assert inspector.focus.column.number == session.inputs[1].number
+
+
+def test_numbers_of_one_input_never_stand_beside_the_map_of_another(make: Made) -> None:
+    one, other = _values(1), _values(2)
+    session, inspector = make(one, other)
+    before = {text for line in _lines(inspector)[1:] for text in line[1:]}
+    assert number(float(one[0, 0].mean())) in before
+    session.select(input=session.inputs[1].number)
+    now = {text for line in _lines(inspector)[1:] for text in line[1:]}
+    assert number(float(one[0, 0].mean())) not in now
+    assert inspector.similar.channels == []
+    inspector.refresh_slow()
+    then = {text for line in _lines(inspector)[1:] for text in line[1:]}
+    assert number(float(other[0, 0].mean())) in then
+    assert inspector.similar.channels

@@ -57,10 +57,12 @@ class Focus:
 
 
 def focus_of(wall: WallState, selection: Selection, items: Sequence[InputItem]) -> Focus | None:
-    """Return what is in focus: the selected input's column, or the first one that holds something."""
-    filled = [column for column in wall.filled if column.maps is not None and column.maps.values.size]
-    column = next((one for one in filled if one.number == selection.input), filled[0] if filled else None)
-    if column is None or column.maps is None:
+    """Return what is in focus: the selected input's column, and nothing where that one is empty.
+
+    Only where the selected input has no column, it is the first one that holds something.
+    """
+    column = _looked_at(wall, selection)
+    if column is None or column.maps is None or not column.maps.values.size:
         return None
     count, height, width = column.maps.values.shape
     channel = min(max(selection.channel, 0), count - 1)
@@ -70,12 +72,20 @@ def focus_of(wall: WallState, selection: Selection, items: Sequence[InputItem]) 
     return Focus(column, column.maps, channel, cell, wall.levels, wall.colormap, item)
 
 
-def reason_of(wall: WallState) -> str:
-    """Return why there is nothing to look at."""
-    if not wall.columns:
+def reason_of(wall: WallState, selection: Selection) -> str:
+    """Return why there is nothing to look at, and of which input where there are several."""
+    column = _looked_at(wall, selection)
+    if column is None:
         return _tr("Tick an input, and its maps can be looked at here.")
-    reason = wall.columns[0].reason
-    return reason or _tr("The tensor is empty: there is nothing to look at.")
+    reason = column.reason or _tr("The tensor is empty: there is nothing to look at.")
+    return f"{column.letter}  {column.title}\n{reason}" if column.letter else reason
+
+
+def _looked_at(wall: WallState, selection: Selection) -> Column | None:
+    columns = [column for column in wall.columns if column.number is not None]
+    own = next((column for column in columns if column.number == selection.input), None)
+    filled = (column for column in columns if column.maps is not None and column.maps.values.size)
+    return own or next(filled, columns[0] if columns else None)
 
 
 @remembered()

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSlider, QStackedLayout, QWidget
 
+from hookviewer.arrays import Maps
 from hookviewer.gui import columns, parts
 from hookviewer.gui.columns import WallState
 from hookviewer.gui.giving_way import Yielding, hidden
@@ -42,6 +43,8 @@ class Inspector(QWidget):
         self._session = session
         self._wall: WallState | None = None
         self.focus: Focus | None = None
+        self._counted: Maps | None = None
+        """The maps that the statistics and the similar channels are of."""
         self.big_map, self.levels, self.profile = BigMap(), LevelPlot(), Profile()
         self.statistics, self.similar = StatTable(), SimilarMaps()
         self.value = parts.label("", "", 16, mono=True, weight=MEDIUM)
@@ -69,16 +72,24 @@ class Inspector(QWidget):
         self._stack.setCurrentIndex(0 if self.focus is None else 1)
         if self.focus is None:
             self.reason.setText(
-                self.tr("Open a model to look inside.") if session.model is None else reason_of(self._wall)
+                self.tr("Open a model to look inside.")
+                if session.model is None
+                else reason_of(self._wall, session.selection)
             )
             self.big_map.show_focus(None, "map", 1.0)
             self._slow.stop()
             return
+        if self._counted is not self.focus.maps:  # numbers of other maps may not stand beside these
+            self._counted = None
+            self.statistics.wait()
+            self.similar.wait()
         self._show_focus(self.focus)
         self._slow.start()
 
     def refresh_slow(self) -> None:
         """Show statistics and the most similar channels now."""
+        if self._soon.isActive():  # the runs are other ones by now
+            self.refresh()
         self._slow.stop()
         focus, session = self.focus, self._session
         if focus is None:
@@ -89,6 +100,7 @@ class Inspector(QWidget):
         self.statistics.show_rows(
             statistics_rows(focus, gradient_of(run, session.selection, key, session.look))
         )
+        self._counted = focus.maps
         if focus.is_map and len(focus.maps.values) > 1:
             self.similar.show_focus(focus)
 

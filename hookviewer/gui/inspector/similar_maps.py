@@ -29,6 +29,7 @@ class SimilarMaps(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._focus: Focus | None = None
         self.channels: list[int] = []
+        self._rows = 0
         self._correlations: list[float] = []
         keeper().changed.connect(self.update)
 
@@ -39,15 +40,20 @@ class SimilarMaps(QWidget):
         known = [int(one) for one in order if np.isfinite(correlations[one])][: ACROSS * ROWS]
         self.channels = known
         self._correlations = [float(correlations[one]) for one in known]
+        self._rows = -(-len(known) // ACROSS)
         self.updateGeometry()
+        self.update()
+
+    def wait(self) -> None:
+        """Show nothing until there is another channel; the place is kept."""
+        self._focus, self.channels, self._correlations = None, [], []
         self.update()
 
     def hasHeightForWidth(self) -> bool:
         return True
 
     def heightForWidth(self, width: int) -> int:
-        rows = -(-len(self.channels) // ACROSS)
-        return max(rows * (self._tile(width)[1] + scaled(WORDS) + 6), 24)
+        return max(self._rows * (self._tile(width)[1] + scaled(WORDS) + 6), 24)
 
     def sizeHint(self) -> QSize:
         return QSize(200, self.heightForWidth(max(self.width(), 120)))

@@ -42,6 +42,10 @@ class StatTable(QFrame):
                 one.setText(text)
                 one.setVisible(place < len(rows))
 
+    def wait(self) -> None:
+        """Show no numbers until there are others."""
+        self.show_rows([(name, "", "") for name, _, _ in self.rows])
+
     def csv(self) -> str:
         """Return the table as comma-separated values."""
         lines = [("statistic", "channel", "layer"), *self.rows]
