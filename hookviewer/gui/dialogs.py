@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCompleter, QDialog, QFileDialog, QLineEdit, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QWidget
 
+from hookviewer.gui.model_list import ModelList
 from hookviewer.gui.parts import button, column, label, row, tool
 from hookviewer.gui.theme import font, scaled
 
@@ -44,22 +46,22 @@ class ModelDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Open a model by name"))
+        self._weights = weights
         place, _, arguments = spec.partition("?")
         self.name = line_edit(place, self.tr("Model"), "package.module:callable")
         self.arguments = line_edit(arguments, self.tr("Arguments"), "num_classes=10&width_mult=0.5")
         self.weights = line_edit(weights, self.tr("Weights"), self.tr("none: as the callable makes them"))
-        if names:
-            completer = QCompleter(list(names), self)
-            completer.setFilterMode(Qt.MatchFlag.MatchContains)
-            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-            self.name.setCompleter(completer)
+        self.models = ModelList(names)
+        self.go = button(self.tr("Open"), "primary")
         self._lay_out()
+        self._connect()
+        self._on_typed()
         self.name.setFocus()
 
     def _lay_out(self) -> None:
         browse = tool("folder-open", self.tr("Choose a file of weights"), size=28)
         browse.clicked.connect(self._on_browse)
-        go, cancel = button(self.tr("Open"), "primary"), button(self.tr("Cancel"))
+        go, cancel = self.go, button(self.tr("Cancel"))
         go.setDefault(True)
         go.clicked.connect(self.accept)
         cancel.clicked.connect(self.reject)
@@ -70,13 +72,40 @@ class ModelDialog(QDialog):
         )
         self.setLayout(
             column(
-                *(field(self.tr("Model"), self.name), 8, field(self.tr("Arguments"), self.arguments), 8),
+                *(field(self.tr("Model"), self.name), 6, field("", self.models), 10),
+                *(field(self.tr("Arguments"), self.arguments), 8),
                 *(field(self.tr("Weights"), self.weights, browse), 10, note, 16),
                 row(None, cancel, go, spacing=8),
                 margins=(24, 20, 24, 20),
             )
         )
-        self.setMinimumWidth(scaled(520))
+        self.setMinimumWidth(scaled(560))
+
+    def _connect(self) -> None:
+        self.name.textEdited.connect(self._on_typed)
+        self.name.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
+        self.models.picked.connect(self._on_picked)
+        self.models.opened.connect(self.accept)
+        self.name.installEventFilter(self)
+
+    def _on_typed(self) -> None:
+        self.models.show_for(self.name.text().strip())
+        self.go.setEnabled(bool(self.name.text().strip()))
+
+    def _on_picked(self, spec: str, weights: str) -> None:
+        place, _, arguments = spec.partition("?")
+        self.name.setText(place)
+        self.arguments.setText(arguments)
+        self.weights.setText(weights or self._weights)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            step = steps.get(Qt.Key(event.key()))
+            if step is not None:
+                self.models.step(step)
+                return True
+        return False
 
     def _on_browse(self) -> None:
         words = self.tr("Weights ({});;All files (*)").format(WEIGHT_FILES)

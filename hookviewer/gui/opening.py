@@ -175,6 +175,9 @@ class Opening(QObject):
         for note in card.notes:
             if note.startswith("Warning"):
                 session.tell(Message("warn", note.removeprefix("Warning: ")))
+            elif note.startswith("Random weights") and not session.exchanging:
+                what, _, now = note.partition(": ")
+                session.tell(Message("info", f"{what}:", now))
         if not session.exchanging:
             self.opened.emit()
 

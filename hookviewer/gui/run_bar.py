@@ -126,6 +126,8 @@ class RunBar(QToolBar):
         there = session.model is not None
         name = session.card.name if session.card is not None else ""
         say(self.model, name or (self.tr("Model") if there else self.tr("Open model")))
+        notes = session.card.notes if session.card is not None else ()
+        self.model.setToolTip("\n".join((name or self.tr("Model"), *notes)) + "  Ctrl+O")
         icons.set_icon(self.model, "box" if there else "folder-open")
         for widget in (self.add, self.device, self.mode, self.target, self.auto, self.export):
             widget.setEnabled(there)

@@ -15,6 +15,7 @@ from hookviewer.sources.nearby import nearby
 
 PLACES = ("quantization", "detection", "segmentation", "video", "optical_flow")
 """Modules inside torchvision.models that have builders of their own."""
+RANDOM = "Random weights: its numbers are random, choose weights=DEFAULT or load a file of weights."
 
 
 def names() -> tuple[str, ...]:
@@ -73,8 +74,8 @@ def known(builder: Any, arguments: Mapping[str, Any], model: nn.Module) -> Model
     weights, trained = _weights(builder, arguments)
     name = getattr(builder, "__name__", "")
     if weights is None:
-        return ModelCard(name=name)
-    notes = () if trained else ("Its weights are random: this network was not trained.",)
+        return ModelCard(name=name, notes=() if arguments.get("weights") else (RANDOM,))
+    notes = () if trained else (RANDOM,)
     class_names = tuple(weights.meta.get("categories", ())) if trained else ()
     preprocess = _preprocess(weights.transforms(), guessed=not trained)
     if preprocess is not None and not trained:
