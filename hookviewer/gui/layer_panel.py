@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from hookviewer.gui import depth, numbers
 from hookviewer.gui.depth import METRICS, Series
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.layer_plot import LayerPlot
 from hookviewer.gui.legend import Legend
 from hookviewer.gui.panels import EmptyOr
 from hookviewer.gui.parts import Segmented, column, frame
 from hookviewer.gui.session import Session
+from hookviewer.gui.theme import scaled
 
 REFRESH_MS = 80
+BOTH_CHOICES = 440
+"""In a narrower panel the kind of axis is not offered: the words for the quantities need its room."""
 
 
 class LayerPanel(QWidget):
@@ -42,14 +47,20 @@ class LayerPanel(QWidget):
 
     def _connect(self) -> None:
         session = self._session
-        for signal in (session.model_changed, session.inputs_changed, session.selection_changed):
+        for signal in (session.model_changed, session.inputs_changed):
             signal.connect(self.refresh)
+        session.selection_changed.connect(self._on_selection_changed)
         session.run_started.connect(self.refresh)
         session.run_finished.connect(self.refresh)
         session.runs_changed.connect(self._on_runs_changed)
         self.quantity.changed.connect(self._on_metric_changed)
         self.axis.changed.connect(self.refresh)
         self.plot.layer_clicked.connect(self._on_layer_clicked)
+
+    @guarded
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.axis.setVisible(self.width() >= scaled(BOTH_CHOICES))
 
     def _on_runs_changed(self) -> None:
         if not self._session.running:
@@ -76,8 +87,17 @@ class LayerPanel(QWidget):
         log = self.axis.index == 1 and metric != "zeros"
         self._empty.show_content(bool(shown), self._reason(metric))
         self.plot.show_series(layers, shown, session.selection.path, log=log)
-        self.legend.show_entries([self._entry(one, layers) for one in shown])
-        self.pointed_out.emit(session.selection.path)
+        self._show_here()
+
+    def _on_selection_changed(self) -> None:
+        """Point out another layer on the curves that are there."""
+        self.plot.mark_layer(self._session.selection.path)
+        self._show_here()
+
+    def _show_here(self) -> None:
+        layers = self.plot.layers
+        self.legend.show_entries([self._entry(one, layers) for one in self.plot.series])
+        self.pointed_out.emit(self._session.selection.path)
 
     def _entry(self, one: Series, layers: list[str]) -> tuple[int, str, str]:
         path = self._session.selection.path

@@ -20,12 +20,12 @@ class Widths(NamedTuple):
 
 
 BY_WIDTH = (
-    (560, Widths(150, 190, 70, 44, 60)),
-    (412, Widths(116, 84, 0, 36, 46)),
-    (370, Widths(108, 84, 0, 36, 0)),
+    (548, Widths(150, 190, 70, 44, 60)),
+    (400, Widths(116, 84, 0, 36, 46)),
+    (358, Widths(108, 84, 0, 36, 0)),
     (0, Widths(86, 84, 0, 0, 0)),
 )
-"""From which width of the tree there is room for so much, where names are short."""
+"""From which width of the tree, without its scroll bar, there is room for so much, where names are short."""
 _GIVE_WAY = (
     ("type", 108),
     ("size", 0),

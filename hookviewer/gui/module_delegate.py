@@ -35,9 +35,9 @@ def tick_rect(cell: QRect) -> QRect:
     return QRect(cell.left() + 2, cell.center().y() - 6, TICK, TICK)
 
 
-def room_beside(index: Index) -> int:
+def room_beside(node: ModuleNode, facts: Facts) -> int:
     """Return how many pixels of a row's first cell are taken by what is beside the name: tick and marks."""
-    return TICK + 12 + 17 * len(_marks(index.data(NODE), index.data(FACTS)))
+    return TICK + 12 + 17 * len(_marks(node, facts))
 
 
 class ModuleDelegate(QStyledItemDelegate):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import cast
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QResizeEvent
@@ -14,8 +15,10 @@ from hookviewer.gui.guard import guarded
 from hookviewer.gui.module_columns import FULL_NAME, fitting
 from hookviewer.gui.module_delegate import ModuleDelegate, room_beside, tick_rect
 from hookviewer.gui.module_filter import ModuleFilter
-from hookviewer.gui.module_model import CALLS, NAME, NODE, OUTPUT, PARAMETERS, PATH, SIZE, TYPE
+from hookviewer.gui.module_model import CALLS, NAME, NODE, OUTPUT, PARAMETERS, PATH, SIZE, TYPE, ModuleModel
+from hookviewer.gui.module_words import shape_words
 from hookviewer.gui.theme import font, keeper, scaled, theme
+from hookviewer.modules import ModuleNode
 
 Index = QModelIndex | QPersistentModelIndex
 MOST_MEASURED = 500
@@ -36,6 +39,7 @@ class ModuleTree(QTreeView):
         self._needs = (0, 0)
         self._later = QTimer(self, singleShot=True, interval=MEASURE_MS)
         self._later.timeout.connect(self._measure)
+        self._rows = model
         self.setModel(model)
         self.setItemDelegate(ModuleDelegate(lambda: model.words, self._runs, self))
         self.setIndentation(13)
@@ -83,23 +87,29 @@ class ModuleTree(QTreeView):
 
     def _measure(self) -> None:
         """Find out how much room the names and the shapes of the open rows need."""
-        names, outputs, mono = self.fontMetrics(), 0, QFontMetrics(font("mono", 11))
-        widest = 0
-        for level, index in itertools.islice(self._open_rows(QModelIndex(), 1), MOST_MEASURED):
-            text = min(names.horizontalAdvance(str(index.data())), scaled(FULL_NAME))
-            widest = max(widest, level * self.indentation() + text + room_beside(index))
-            shape = str(index.siblingAtColumn(OUTPUT).data() or "")
-            outputs = max(outputs, mono.horizontalAdvance(shape) + 10 if shape else 0)
-        if self._needs != (widest, outputs):
-            self._needs = (widest, outputs)
+        model = cast(ModuleModel, self._rows.sourceModel())
+        root = model.index(0, 0).data(NODE)
+        if root is None:
+            return
+        names, mono = self.fontMetrics(), QFontMetrics(font("mono", 11))
+        widest = shapes = 0
+        for level, node in itertools.islice(self._open_nodes(model, root, 1), MOST_MEASURED):
+            facts = model.facts(node)
+            text = min(names.horizontalAdvance(node.name), scaled(FULL_NAME))
+            widest = max(widest, level * self.indentation() + text + room_beside(node, facts))
+            shape = shape_words(facts.outputs)
+            shapes = max(shapes, mono.horizontalAdvance(shape) + 10 if shape else 0)
+        if self._needs != (widest, shapes):
+            self._needs = (widest, shapes)
             self._fit_columns()
 
-    def _open_rows(self, parent: QModelIndex, level: int) -> Iterator[tuple[int, QModelIndex]]:
-        for row in range(self.model().rowCount(parent)):
-            index = self.model().index(row, 0, parent)
-            yield level, index
-            if self.isExpanded(index):
-                yield from self._open_rows(index, level + 1)
+    def _open_nodes(
+        self, model: ModuleModel, node: ModuleNode, level: int
+    ) -> Iterator[tuple[int, ModuleNode]]:
+        yield level, node
+        if node.children and self.isExpanded(self._rows.mapFromSource(model.index_of(node.path))):
+            for child in node.children:
+                yield from self._open_nodes(model, child, level + 1)
 
     # -- the mouse ------------------------------------------------------------------------------------------
 
