@@ -37,6 +37,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         self.series: list[Series] = []
         self._blocks: list[Block] = []
         self._log, self._current = True, -1
+        self._current_marks: list[pg.GraphicsObject] = []
         self._nan_names: list[pg.TextItem] = []
         item = self.getPlotItem()
         item.hideButtons()
@@ -54,6 +55,14 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         self._current = layers.index(path) if path in layers else -1
         self.redraw()
 
+    def mark_layer(self, path: str) -> None:
+        """Mark another layer; everything else stays as it is drawn."""
+        self._current = self.layers.index(path) if path in self.layers else -1
+        for mark in self._current_marks:
+            self.getPlotItem().removeItem(mark)
+        self._current_marks = []
+        self._draw_current()
+
     def redraw(self) -> None:
         """Draw everything anew in the colours of the theme."""
         colours, item = theme(), self.getPlotItem()
@@ -68,10 +77,10 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         if not self.layers:
             return
         self._draw_bands()
-        if self._current >= 0:
-            item.addItem(pg.InfiniteLine(self._current, angle=90, pen=pg.mkPen(colours["accent"], width=1)))
         for one in self.series:
             self._draw_series(one)
+        self._current_marks = []
+        self._draw_current()
         self._draw_bad()
         self._set_ranges()
         self._label_blocks()
@@ -97,12 +106,6 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         if len(one.places) <= 60:
             dots = {"size": 4, "brush": colour, "pen": pg.mkPen(None)}
             item.addItem(pg.ScatterPlotItem(one.places[good], heights[good], **dots))
-        here = np.flatnonzero((one.places == self._current) & good)
-        if len(here):
-            mark = pg.mkPen(theme()["panel"], width=2)
-            item.addItem(
-                pg.ScatterPlotItem([self._current], [heights[here[0]]], size=9, brush=colour, pen=mark)
-            )
 
     def _draw_bad(self) -> None:
         """Mark the layers that are not finite; of neighbours only the first is named."""
@@ -123,6 +126,32 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
 
     def _layers_in(self, pixels: float) -> float:
         return pixels * len(self.layers) / max(float(self.width()) - LEFT - 12, 1.0)
+
+    def _draw_current(self) -> None:
+        """Draw the line at the layer that is looked at, and a dot on every curve that has a value there."""
+        if self._current < 0:
+            return
+        line = pg.InfiniteLine(self._current, angle=90, pen=pg.mkPen(theme()["accent"], width=1))
+        line.setZValue(-10)
+        self._mark(line)
+        for one in self.series:
+            heights = self._heights(one)
+            here = np.flatnonzero((one.places == self._current) & np.isfinite(heights))
+            if len(here):
+                rim = pg.mkPen(theme()["panel"], width=2)
+                self._mark(
+                    pg.ScatterPlotItem(
+                        [self._current],
+                        [heights[here[0]]],
+                        size=9,
+                        brush=theme().input(one.number),
+                        pen=rim,
+                    )
+                )
+
+    def _mark(self, item: pg.GraphicsObject) -> None:
+        self.getPlotItem().addItem(item)
+        self._current_marks.append(item)
 
     def _set_ranges(self) -> None:
         item = self.getPlotItem()

@@ -25,7 +25,8 @@ def remembered(most: int = 64) -> Callable[[Function], Function]:
             if others not in results:
                 if len(results) >= most:
                     results.clear()
-                results[others] = function(owner, *others)
+                made = function(owner, *others)
+                return results.setdefault(others, made)  # another thread may have been quicker
             return results[others]
 
         look_up.forget = kept.clear  # type: ignore[attr-defined]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -95,15 +96,20 @@ def one_channel(maps: arrays.Maps, channel: int) -> arrays.Maps:
 
 
 @remembered()
-def channel_statistics(maps: arrays.Maps) -> arrays.ChannelStatistics:
-    """Return the statistics of each channel."""
-    return arrays.channel_statistics(maps.values)
-
-
-@remembered()
 def layer_statistics(maps: arrays.Maps) -> arrays.Statistics:
     """Return the statistics of all channels together."""
     return arrays.statistics(maps.values)
+
+
+def known_statistics(run: Run | None, focus: Focus, kind: Kind) -> arrays.Statistics | None:
+    """Return the statistics that the run has made of the record in focus (or its gradient), where they hold.
+
+    They are of all values; the maps may show one sample only, or leave a class token out.
+    """
+    record = focus.column.record
+    if run is None or record is None or math.prod(record.shape) != focus.maps.values.size:
+        return None
+    return run.summaries.get(record.key._replace(kind=kind))
 
 
 @remembered()
@@ -128,12 +134,19 @@ def gradient_of(
     return maps_of(record, look.sample, reading_of(record, selection, look))
 
 
-def statistics_rows(focus: Focus, gradient: arrays.Maps | None) -> list[tuple[str, str, str]]:
-    """Return name, the channel's number and the layer's number of each statistic."""
-    own, layer = channel_statistics(focus.maps), layer_statistics(focus.maps)
-    place = focus.channel
+def statistics_rows(
+    focus: Focus,
+    gradient: arrays.Maps | None,
+    known: arrays.Statistics | None = None,
+    known_gradient: arrays.Statistics | None = None,
+) -> list[tuple[str, str, str]]:
+    """Return name, the channel's number and the layer's number of each statistic.
+
+    `known` and `known_gradient` are the layers' statistics where the run has made them already.
+    """
+    own, layer = arrays.statistics(focus.map), known or layer_statistics(focus.maps)
     rows = [
-        (words, number(float(getattr(own, name)[place])), number(float(getattr(layer, name))))
+        (words, number(float(getattr(own, name))), number(float(getattr(layer, name))))
         for name, words in (
             ("mean", _tr("mean")),
             ("std", _tr("std")),
@@ -141,13 +154,12 @@ def statistics_rows(focus: Focus, gradient: arrays.Maps | None) -> list[tuple[st
             ("max", _tr("max")),
         )
     ]
-    rows.append((_tr("zeros"), _share(own.zeros[place], own.count[place]), _share(layer.zeros, layer.count)))
+    rows.append((_tr("zeros"), _share(own.zeros, own.count), _share(layer.zeros, layer.count)))
     if gradient is not None and gradient.values.shape == focus.maps.values.shape:
-        sizes = channel_statistics(gradient).l2
-        rows.append(
-            (_tr("|grad|"), number(float(sizes[place])), number(float(layer_statistics(gradient).l2)))
-        )
-    odd = (own.nan + own.pos_inf + own.neg_inf)[place]
+        size = arrays.statistics(gradient.values[focus.channel]).l2
+        every = (known_gradient or layer_statistics(gradient)).l2
+        rows.append((_tr("|grad|"), number(float(size)), number(float(every))))
+    odd = own.nan + own.pos_inf + own.neg_inf
     rows.append((_tr("NaN, inf"), str(int(odd)), str(int(layer.nan + layer.pos_inf + layer.neg_inf))))
     return rows
 

@@ -15,6 +15,7 @@ from hookviewer.gui.inspector.focus import (
     Focus,
     focus_of,
     gradient_of,
+    known_statistics,
     reason_of,
     statistics_rows,
 )
@@ -29,6 +30,7 @@ from hookviewer.gui.state import OVERS as MODES
 from hookviewer.gui.state import Message, Pointed, over_in_force
 from hookviewer.gui.theme import MEDIUM, keeper
 from hookviewer.gui.wall import words
+from hookviewer.kinds import Kind
 
 SLOW_MS = 60
 """Statistics and likeness wait until stepping pauses for so long."""
@@ -55,8 +57,9 @@ class Inspector(QWidget):
         self.share = parts.label("", "second", 11, mono=True)
         self.reason = parts.label("", "caption", 12)
         self._build()
-        self._slow, self._soon = _timer(self, SLOW_MS), _timer(self, 0)
+        self._slow, self._soon, self._painted = (_timer(self, wait) for wait in (SLOW_MS, 0, 0))
         self._slow.timeout.connect(self.refresh_slow)
+        self._painted.timeout.connect(self._slow.start)
         self._soon.timeout.connect(self.refresh)
         self._connect()
         self.refresh()
@@ -84,7 +87,8 @@ class Inspector(QWidget):
             self.statistics.wait()
             self.similar.wait()
         self._show_focus(self.focus)
-        self._slow.start()
+        self._slow.stop()
+        self._painted.start()  # what is slow begins to wait when the map is there
 
     def refresh_slow(self) -> None:
         """Show statistics and the most similar channels now."""
@@ -97,9 +101,10 @@ class Inspector(QWidget):
         number = focus.column.number
         run = session.runs.get(number) if number is not None else None
         key = focus.column.record.key if focus.column.record is not None else None
-        self.statistics.show_rows(
-            statistics_rows(focus, gradient_of(run, session.selection, key, session.look))
-        )
+        gradient = gradient_of(run, session.selection, key, session.look)
+        own = known_statistics(run, focus, key.kind) if key is not None else None
+        slope = known_statistics(run, focus, Kind.GRAD_OUTPUT)
+        self.statistics.show_rows(statistics_rows(focus, gradient, own, slope))
         self._counted = focus.maps
         if focus.is_map and len(focus.maps.values) > 1:
             self.similar.show_focus(focus)

@@ -24,6 +24,7 @@ from hookviewer.gui.wall.foot import Foot
 from hookviewer.gui.wall.head import Head
 from hookviewer.gui.wall.keys import keys_of
 from hookviewer.gui.wall.lanes import Lanes
+from hookviewer.gui.wall.warming import Warming
 
 QUIET_MS = 150
 
@@ -60,6 +61,7 @@ class WallPanel(QFrame):
         self._quiet.setInterval(QUIET_MS)
         self._quiet.timeout.connect(self._show_progress)
         self._connect()
+        self._warming = Warming(session, self)
         self.refresh()
         self.setFocusProxy(self.lanes)
 
