@@ -20,6 +20,7 @@ from hookviewer.gui.theme import set_theme
 from hookviewer.gui.wall import WallPanel
 from hookviewer.gui.wall.canvas import Canvas
 from hookviewer.inputs import Input
+from hookviewer.kinds import Kind
 
 Make = Callable[..., tuple[Session, WallPanel]]
 
@@ -162,3 +163,73 @@ def test_hovering_the_big_map_follows_the_layer(make: Make, qtbot: QtBot) -> Non
     assert session.pointed == Pointed(0, (15, 23))
     session.select(path="small", channel=2)
     assert session.pointed == Pointed(2, (7, 11))
+
+
+@pytest.mark.parametrize("cell", [None, (2, 20)])
+def test_without_the_pointer_the_keys_zoom_around_what_is_selected(
+    make: Make, qtbot: QtBot, cell: tuple[int, int] | None
+) -> None:
+    session, panel = make(1)
+    session.select(channel=11, cell=cell)
+    canvas = _canvas(panel)
+
+    def place() -> QPointF:
+        rect = canvas.tile_rect(11)
+        row, column = (0.5, 0.5) if cell is None else ((cell[0] + 0.5) / 16, (cell[1] + 0.5) / 24)
+        return QPointF(rect.left() + column * rect.width(), rect.top() + row * rect.height())
+
+    before = place()
+    width = canvas.tile_rect(11).width()
+    for _ in range(6):
+        qtbot.keyClicks(canvas, "+")
+    assert canvas.tile_rect(11).width() > 2 * width
+    assert canvas.rect().contains(place().toPoint())
+    assert (place() - before).manhattanLength() < canvas.width() / 4  # it is held where the wall ends
+    for _ in range(3):
+        qtbot.keyClicks(canvas, "-")
+    assert canvas.rect().contains(place().toPoint())
+
+
+def test_a_selected_channel_out_of_view_comes_into_it_with_a_zoom(make: Make) -> None:
+    session, panel = make(1)
+    panel.zoom(5)
+    session.select(channel=11)
+    canvas = _canvas(panel)
+    assert not canvas.rect().intersects(canvas.tile_rect(11))
+    panel.zoom(1.2)
+    assert canvas.rect().intersects(canvas.tile_rect(11))
+
+
+def test_with_the_pointer_the_keys_zoom_around_it(make: Make) -> None:
+    session, panel = make(1)
+    session.select(channel=0)
+    canvas = _canvas(panel)
+    point = canvas.tile_rect(5).center()
+    _hover(canvas, point)
+    spot = session.pointed
+    panel.zoom(4)
+    assert canvas.view.spot(QPointF(point)) == spot
+
+
+def test_a_step_to_another_layer_keeps_the_channel_and_the_relative_cell(make: Make) -> None:
+    session, panel = make(1)
+    session.select(channel=3, cell=(14, 5))
+    panel.step_layer(1)
+    assert (session.selection.path, session.selection.channel) == ("small", 3)
+    assert session.selection.cell == (7, 2)  # of 8 × 12 cells instead of 16 × 24
+    session.select(path="wide", channel=9)
+    session.select(path="small")
+    assert session.selection.channel == 0  # it has four
+    session.select(path="")  # a vector has neither
+    assert (session.selection.channel, session.selection.cell) == (0, None)
+
+
+def test_the_channel_stays_on_the_way_to_a_layer_whose_values_were_not_kept(make: Make, qtbot: QtBot) -> None:
+    session, _ = make(1)
+    session.tick(("small",), False)
+    session.select(channel=2, cell=(15, 23))
+    with qtbot.waitSignal(session.run_finished):
+        session.run()
+    assert session.runs[1].recording.record("small", Kind.OUTPUT).kept is None
+    session.select(path="small")
+    assert (session.selection.channel, session.selection.cell) == (2, (7, 11))

@@ -18,6 +18,7 @@ from PySide6.QtCore import QObject, Signal
 from hookviewer import memory, modules, sources
 from hookviewer.errors import HookViewerError
 from hookviewer.gui import runs
+from hookviewer.gui.carrying import carried
 from hookviewer.gui.run_lane import RunLane
 from hookviewer.gui.runner import Failure, Job, Runner
 from hookviewer.gui.state import (
@@ -353,7 +354,8 @@ class Session(QObject):
     def select(self, **changes: Any) -> None:
         """Change what is looked at; with `auto`, an unrecorded module is recorded."""
         if "path" in changes and changes["path"] != self.selection.path:
-            changes = {"call": 0, "leaf": "", "channel": 0, "cell": None, **changes}
+            along = carried(self.selection, changes["path"], self.runs, self.look)
+            changes = {"call": 0, "leaf": "", **along, **changes}
         selection = dataclasses.replace(self.selection, **changes)
         if selection == self.selection:
             return

@@ -63,6 +63,13 @@ class Bars(View):
         tile = 0 if pitch <= self._fitting() else round(pitch * 1000)
         return dataclasses.replace(self.sight, tile=tile, columns=1, x=self._held(x, pitch), y=0)
 
+    def place_of(self, spot: Pointed) -> QPointF | None:
+        places = np.flatnonzero(self._order() == spot.cell[1])
+        if not self._sheet.cell or not places.size:
+            return None
+        x = self.plot.left() + (int(places[0]) + 0.5) * self.pitch - self.sight.x
+        return QPointF(x, self.plot.center().y())
+
     def moved(self, across: float, down: float) -> Sight:
         return dataclasses.replace(self.sight, x=self._held(round(self.sight.x - across), self.pitch), y=0)
 

@@ -85,12 +85,13 @@ class CamStrip(View):
         at = (point.x() * self.ratio, point.y() * self.ratio)
         return strip.zoomed(self.sight, self.grid, factor, at, self._strip.shape, self._words)
 
-    def at_cell_size(self) -> Sight:
+    def at_cell_size(self, point: QPointF) -> Sight:
         picture = self._strip.picture
-        if picture is None:
-            return self.sight
-        middle = self.area.center()
-        return self.zoomed(picture.width / self.grid.width, middle)
+        return self.sight if picture is None else self.zoomed(picture.width / self.grid.width, point)
+
+    def place_of(self, spot: Pointed) -> QPointF | None:
+        tile = self._tile_of(self._strip.selected)
+        return None if tile is None else self._inner(tile).center()
 
     def moved(self, across: float, down: float) -> Sight:
         x, y = round(self.sight.x - across * self.ratio), round(self.sight.y - down * self.ratio)

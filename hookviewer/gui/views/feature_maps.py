@@ -70,10 +70,19 @@ class FeatureMaps(View):
     def zoomed(self, factor: float, point: QPointF) -> Sight:
         return geometry.zoomed(self.sight, self.grid, factor, self._device(point), self._lead_cells)
 
-    def at_cell_size(self) -> Sight:
-        middle = self._device(self.area.center())
+    def at_cell_size(self, point: QPointF) -> Sight:
         width = max(self._lead_cells[1], geometry.SMALLEST_TILE)
-        return geometry.placed(self.sight, self.grid, width, middle, self._lead_cells)
+        return geometry.placed(self.sight, self.grid, width, self._device(point), self._lead_cells)
+
+    def place_of(self, spot: Pointed) -> QPointF | None:
+        tile = self._tile_of(spot.channel)
+        if tile is None:
+            return None
+        inner, (height, width) = self._inner(tile), self._cells
+        if not self._sheet.cell:
+            return inner.center()
+        across, down = (spot.cell[1] + 0.5) / width, (spot.cell[0] + 0.5) / height
+        return QPointF(inner.left() + across * inner.width(), inner.top() + down * inner.height())
 
     def moved(self, across: float, down: float) -> Sight:
         x, y = round(self.sight.x - across * self.ratio), round(self.sight.y - down * self.ratio)
@@ -191,12 +200,10 @@ class FeatureMaps(View):
             marks.chip(painter, rect.topLeft() + QPointF(4, 4), text, chosen=chosen)
 
     def _paint_cross(self, painter: QPainter, tile: int, cell: tuple[int, int]) -> None:
-        left, top, wide, high = (length / self.ratio for length in self._inset)
-        rect, (height, width) = self._rect(tile), self._cells
+        height, width = self._cells
         if not (0 <= cell[0] < height and 0 <= cell[1] < width):
             return  # the columns may have maps of other sizes
-        inner = QRectF(rect.left() + left, rect.top() + top, wide, high)
-        marks.cross(painter, inner, (cell[1] + 0.5) / width, (cell[0] + 0.5) / height)
+        marks.cross(painter, self._inner(tile), (cell[1] + 0.5) / width, (cell[0] + 0.5) / height)
 
     # -- small ones ------------------------------------------------------------------------------------------
 
@@ -232,6 +239,12 @@ class FeatureMaps(View):
         (x, y), ratio = self.grid.corner(tile), self.ratio
         left, top = (x - self.sight.x) / ratio, (y - self.sight.y) / ratio
         return QRectF(left, top, self.grid.width / ratio, self.grid.height / ratio)
+
+    def _inner(self, tile: int) -> QRectF:
+        """Return where the map stands in its tile."""
+        left, top, wide, high = (length / self.ratio for length in self._inset)
+        rect = self._rect(tile)
+        return QRectF(rect.left() + left, rect.top() + top, wide, high)
 
     def _tile_of(self, channel: int) -> int | None:
         if self.sheet is None:

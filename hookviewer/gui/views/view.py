@@ -127,9 +127,13 @@ class View(ABC):
         """Return the sight after a zoom around a point of the host."""
         return self.sight
 
-    def at_cell_size(self) -> Sight:
-        """Return the sight in which one cell is one device pixel."""
+    def at_cell_size(self, point: QPointF) -> Sight:
+        """Return the sight in which one cell is one device pixel; what is at the point stays there."""
         return self.sight
+
+    def place_of(self, spot: Pointed) -> QPointF | None:
+        """Return the middle of a cell (of its map, where no cell was chosen), in view or not."""
+        return None
 
     def moved(self, across: float, down: float) -> Sight:
         """Return the sight after a pan by so many pixels."""

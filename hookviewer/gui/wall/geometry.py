@@ -243,5 +243,5 @@ def _carried(at: float, before: int, after: int, gap: int) -> float:
 
 def _reaching(at: int, start: int, stop: int, view: int) -> int:
     if stop - start > view:
-        return start if at > start or at + view < stop else at
+        return min(max(at, start), stop - view)
     return min(max(at, stop - view), start)

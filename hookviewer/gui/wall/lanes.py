@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from PySide6.QtCore import QPoint, QTimer, Signal
+from PySide6.QtCore import QPoint, QPointF, QTimer, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
@@ -93,14 +93,31 @@ class Lanes(QFrame):
         self.place()
 
     def zoom(self, factor: float) -> None:
-        """Zoom around the middle."""
-        if self._view is not None:
-            self._on_sight(self._view.zoomed(factor, self._view.area.center()), True)
+        """Zoom around what is under the pointer; without one, around what is selected."""
+        self._around(lambda view, point: view.zoomed(factor, point), zooming=True)
 
     def one_to_one(self) -> None:
         """Show one cell as one device pixel."""
-        if self._view is not None:
-            self._on_sight(self._view.at_cell_size(), False)
+        self._around(lambda view, point: view.at_cell_size(point), zooming=False)
+
+    def _around(self, change: Callable[[View, QPointF], Sight], *, zooming: bool) -> None:
+        """Change the sight around a point; what is selected comes into view where it was out of it."""
+        view, pointer = self._view, self._pointer
+        if view is None:
+            return
+        point = pointer or view.place_of(self._selected) or view.area.center()
+        self._on_sight(change(view, point), zooming)
+        if pointer is None and not view.area.contains(point):
+            self.reveal(self._selection.channel)
+
+    @property
+    def _pointer(self) -> QPointF | None:
+        """Where the pointer is in the canvas that it is over."""
+        return next((one.canvas.pointer for one in self.columns if one.canvas.pointer is not None), None)
+
+    @property
+    def _selected(self) -> Pointed:
+        return Pointed(self._selection.channel, self._selection.cell or (0, 0))
 
     def reveal(self, channel: int) -> None:
         """Bring a channel into view."""
@@ -185,7 +202,7 @@ class Lanes(QFrame):
             lead,
             self.sight,
             tuple(other for other in wall.filled if other is not column) if column.number is not None else (),
-            Pointed(selection.channel, selection.cell or (0, 0)),
+            self._selected,
             selection.cell is not None,
             self._pointed,
             self._names,

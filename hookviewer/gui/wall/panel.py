@@ -42,6 +42,7 @@ class WallPanel(QFrame):
         self.setObjectName("panel")
         self._session = session
         self._blinking = False
+        self._path = ""
         self._wall: WallState | None = None
         self._cams: Cams | None = None
         self.head, self.controls = Head(session), Controls(session)
@@ -102,6 +103,9 @@ class WallPanel(QFrame):
             cams=strips,
         )
         self._say_foot(wall)
+        if wall.path != self._path:
+            self._path = wall.path
+            self.lanes.reveal(session.selection.channel)
 
     def _say_foot(self, wall: WallState) -> None:
         target = self._target_words(wall)
