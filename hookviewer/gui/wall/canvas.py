@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QImage,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from hookviewer.gui.columns import Column
@@ -29,6 +37,8 @@ class Canvas(QWidget):
     hovered = Signal(object)
     chosen = Signal(object)
     fit_wanted = Signal()
+    menu_wanted = Signal(object, QPoint)
+    """The cell that was clicked with the right button (None between tiles), and where on the screen."""
     resized = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -153,6 +163,14 @@ class Canvas(QWidget):
     @guarded
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         self.fit_wanted.emit()
+
+    @guarded
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        spot, view = None, self.view
+        if view is not None and view.sheet is not None:
+            spot = view.sheet.selected if by_key else view.spot(QPointF(event.pos()))
+        self.menu_wanted.emit(spot, event.globalPos())
 
     @guarded
     def wheelEvent(self, event: QWheelEvent) -> None:

@@ -31,6 +31,8 @@ class Lanes(QFrame):
     hovered = Signal(object)
     chosen = Signal(object, object)
     """A place that was clicked, and the number of the column's input (None for the difference)."""
+    menu_wanted = Signal(object, int, QPoint)
+    """A cell or None, which column it is in, and where on the screen the menu is wanted."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -190,14 +192,11 @@ class Lanes(QFrame):
         return words.column_numbers(column, known.get(column.number))
 
     def _sheet(self, wall: WallState, column: Column, lead: Maps, strip: Strip | None) -> Sheet:
-        selection, levels, colormap = self._selection, wall.levels, wall.colormap
-        if column.number is None and wall.difference_levels is not None:
-            levels, colormap = wall.difference_levels, difference_colormap(wall)
+        selection = self._selection
         return Sheet(
             column,
             wall.order,
-            levels,
-            colormap,
+            *colours_of(wall, column),
             self._room(),
             lead,
             self.sight,
@@ -249,6 +248,9 @@ class Lanes(QFrame):
         lane.canvas.fit_wanted.connect(self.fit)
         lane.canvas.resized.connect(self.place)
         lane.canvas.hovered.connect(self.hovered)
+        lane.canvas.menu_wanted.connect(
+            lambda spot, where: self.menu_wanted.emit(spot, self.columns.index(lane), where)
+        )
         lane.canvas.chosen.connect(lambda spot: self.chosen.emit(spot, self._number_of(lane)))
 
     def _number_of(self, lane: WallColumn) -> int | None:
@@ -280,3 +282,10 @@ class Lanes(QFrame):
             f" border-top: 1px solid {line}; border-bottom: 1px solid {line}; }}"
         )
         self.place()
+
+
+def colours_of(wall: WallState, column: Column) -> tuple[tuple[float, float], str]:
+    """Return the levels and the colour map that a column is painted with."""
+    if column.number is None and wall.difference_levels is not None:
+        return wall.difference_levels, difference_colormap(wall)
+    return wall.levels, wall.colormap

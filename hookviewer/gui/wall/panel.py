@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFrame, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
 
@@ -24,6 +24,7 @@ from hookviewer.gui.wall.foot import Foot
 from hookviewer.gui.wall.head import Head
 from hookviewer.gui.wall.keys import keys_of
 from hookviewer.gui.wall.lanes import Lanes
+from hookviewer.gui.wall.tile_menu import open_menu
 from hookviewer.gui.wall.warming import Warming
 
 QUIET_MS = 150
@@ -194,13 +195,25 @@ class WallPanel(QFrame):
         """Hide the channels that are zero everywhere, or show them again."""
         self._session.set_look(hide_dead=not self._session.look.hide_dead)
 
+    @property
+    def shows_strip(self) -> bool:
+        """Whether layers are shown instead of channels."""
+        return self._cams is not None
+
     def pin_channel(self) -> None:
         """Pin the selected channel to the front of the wall, or let it go back to its place."""
-        wall, selection = self._wall, self._session.selection
-        if wall is not None and self._cams is None and len(wall.order) > 1:
-            pins = self._session.look.with_pin_turned(selection.path, selection.channel)
-            self._session.set_look(pins=pins)
-            self.lanes.reveal(selection.channel)
+        self.pin(self._session.selection.channel)
+
+    def pin(self, channel: int) -> None:
+        """Pin a channel to the front of the wall, or let it go back to its place."""
+        if self._wall is not None and not self.shows_strip and len(self._wall.order) > 1:
+            path = self._session.selection.path
+            self._session.set_look(pins=self._session.look.with_pin_turned(path, channel))
+            self.lanes.reveal(channel)
+
+    def sort_by(self, sort: str) -> None:
+        """Sort the channels as the control does."""
+        self.controls.sort.setCurrentIndex(self.controls.sort.findData(sort))
 
     def go_to_channel(self) -> None:
         """Ask for a channel's number and select it."""
@@ -254,6 +267,7 @@ class WallPanel(QFrame):
         session.pointed_changed.connect(self._on_pointed_changed)
         self.lanes.hovered.connect(session.point)
         self.lanes.chosen.connect(self._on_chosen)
+        self.lanes.menu_wanted.connect(self._on_menu_wanted)
         self.head.layer_wanted.connect(self.step_layer)
         self.head.copy_wanted.connect(self.copy_picture)
         self.head.fit_wanted.connect(self.fit)
@@ -269,6 +283,14 @@ class WallPanel(QFrame):
         self._session.select(path=path, channel=spot.channel, cell=spot.cell, input=number)
         self._session.point(spot)
         self.pointed.emit(self._words())
+
+    def _on_menu_wanted(self, spot: Pointed | None, place: int, where: QPoint) -> None:
+        """Select what was clicked, then show what can be done with it."""
+        if self._wall is None or not self._wall.columns:
+            return
+        if spot is not None:
+            self._on_chosen(spot, self._wall.columns[place].number)
+        open_menu(self, self._wall.columns[place], spot, where)
 
     def _on_pointed_changed(self) -> None:
         spot = self._session.pointed

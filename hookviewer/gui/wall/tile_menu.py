@@ -1,0 +1,110 @@
+"""The menu of a right click on the wall: what can be done with the tile under the pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QAction, QGuiApplication, QImage
+from PySide6.QtWidgets import QMenu
+
+from hookviewer.gui.columns import Column
+from hookviewer.gui.icons import icon
+from hookviewer.gui.reading import value
+from hookviewer.gui.state import Message, Pointed
+from hookviewer.gui.wall import words
+from hookviewer.gui.wall.lanes import colours_of
+from hookviewer.gui.wall.words import tr
+from hookviewer.render import to_rgba
+
+if TYPE_CHECKING:
+    from hookviewer.gui.wall.panel import WallPanel
+
+LEAST = 256
+"""Pixels that the longer side of a copied map has at least, as far as whole pixels a cell allow."""
+
+
+def tile_menu(panel: WallPanel, column: Column, spot: Pointed | None) -> QMenu:
+    """Return the menu for a place of a column; `spot` is None between the tiles."""
+    menu = QMenu(panel)
+    if spot is not None and _holds(column, spot):
+        _add_tile(menu, panel, column, spot)
+    _add(menu, tr("Copy the picture of the wall") + "\tCtrl+C", "copy", panel.copy_picture)
+    if not panel.shows_strip:
+        menu.addSeparator()
+        _add_sorts(menu, panel)
+        hide = _add(menu, tr("Hide dead channels") + "\tX", "", panel.toggle_dead)
+        hide.setCheckable(True)
+        hide.setChecked(panel.session.look.hide_dead)
+        _add(menu, tr("Go to channel…") + "\t#", "hash", panel.go_to_channel)
+    _add(menu, tr("Show all tiles") + "\tZ", "maximize", panel.fit)
+    return menu
+
+
+def _add_tile(menu: QMenu, panel: WallPanel, column: Column, spot: Pointed) -> None:
+    said = value(column, spot.channel, spot.cell)
+    _add(menu, tr("Copy the value {}").format(said), "copy", partial(copy_value, panel, column, spot))
+    if column.maps is None or column.maps.layout != "maps":
+        return
+    _add(menu, tr("Copy the picture of this map"), "image", partial(copy_map, panel, column, spot))
+    if not panel.shows_strip and len(column.maps.values) > 1:
+        pinned = spot.channel in panel.session.look.pinned(panel.session.selection.path)
+        text, sign = (tr("Let go of channel {}"), "pin-off") if pinned else (tr("Pin channel {}"), "pin")
+        _add(menu, text.format(spot.channel) + "\tP", sign, partial(panel.pin, spot.channel))
+
+
+def _add_sorts(menu: QMenu, panel: WallPanel) -> None:
+    below = menu.addMenu(icon("arrow-down-up", "text_2"), tr("Sort the channels by"))
+    for key, text in words.SORTS.items():
+        action = _add(below, tr(text), "", partial(panel.sort_by, key))
+        action.setCheckable(True)
+        action.setChecked(panel.session.look.sort == key)
+        action.setEnabled(key != "difference" or len(panel.session.ticked_inputs) > 1)
+
+
+def _add(menu: QMenu, text: str, sign: str, does: Callable[[], object]) -> QAction:
+    action = menu.addAction(text)
+    if sign:
+        action.setIcon(icon(sign, "text_2"))
+    action.triggered.connect(lambda _=False: does())
+    return action
+
+
+def _holds(column: Column, spot: Pointed) -> bool:
+    if column.maps is None:
+        return False
+    count, height, width = column.maps.values.shape
+    return bool(spot.channel < count and spot.cell[0] < height and spot.cell[1] < width)
+
+
+def copy_value(panel: WallPanel, column: Column, spot: Pointed) -> None:
+    """Put a cell's value on the clipboard with all of its digits."""
+    if column.maps is None:
+        return
+    exact = column.maps.values[spot.channel, spot.cell[0], spot.cell[1]]
+    QGuiApplication.clipboard().setText(str(exact.item()))
+    panel.session.tell(Message("ok", tr("Copied the value.")))
+
+
+def copy_map(panel: WallPanel, column: Column, spot: Pointed) -> None:
+    """Put a map's picture on the clipboard; a cell is a square of whole pixels."""
+    if column.maps is None or panel.wall is None:
+        return
+    levels, colormap = colours_of(panel.wall, column)
+    cells = to_rgba(column.maps.values[spot.channel], levels, colormap)
+    larger = max(LEAST // max(cells.shape[:2]), 1)
+    pixels = np.ascontiguousarray(cells.repeat(larger, axis=0).repeat(larger, axis=1))
+    height, width = pixels.shape[:2]
+    image = QImage(pixels.tobytes(), width, height, width * 4, QImage.Format.Format_RGBA8888)
+    QGuiApplication.clipboard().setImage(image.copy())
+    panel.session.tell(Message("ok", tr("Copied the picture of channel {}.").format(spot.channel)))
+
+
+def open_menu(panel: WallPanel, column: Column, spot: Pointed | None, where: QPoint) -> None:
+    """Show the menu at a place of the screen; it frees itself."""
+    menu = tile_menu(panel, column, spot)
+    menu.aboutToHide.connect(menu.deleteLater)
+    menu.popup(where)
