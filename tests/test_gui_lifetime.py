@@ -90,6 +90,29 @@ def test_only_another_theme_polishes_widgets_again(qtbot: QtBot) -> None:
     assert told == ["light"]
 
 
+def test_the_last_reference_frees_a_closed_window_without_the_collector(qtbot: QtBot) -> None:
+    window = hookviewer.view(Tiny(), [picture(0)], block=False)
+    settled(qtbot, window.session)
+    window.close()
+    qtbot.wait(20)
+    gone = weakref.ref(window)
+    gc.disable()  # it may run on any thread, and in the middle of Qt's loops
+    try:
+        del window
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+def test_a_window_that_nobody_holds_is_freed_by_the_event_loop(qtbot: QtBot) -> None:
+    window = hookviewer.view(Tiny(), [picture(0)], block=False)
+    settled(qtbot, window.session)
+    gone = weakref.ref(window)
+    window.close()
+    del window
+    qtbot.waitUntil(lambda: gone() is None, timeout=2000)
+
+
 def test_a_window_without_a_view_is_freed_too(qtbot: QtBot) -> None:
     window = MainWindow()
     window.show()

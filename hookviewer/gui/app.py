@@ -22,6 +22,7 @@ from hookviewer.gui.export_dialog import shown_by
 from hookviewer.gui.first import DEMO
 from hookviewer.gui.main_window import MainWindow
 from hookviewer.gui.opening import DEMO_INPUTS, DEMO_UNTICKED
+from hookviewer.gui.parting import part_now
 from hookviewer.gui.state import Message
 from hookviewer.gui.theme import keeper, set_theme
 from hookviewer.plan import HookPlan
@@ -246,7 +247,7 @@ def _wait_until_closed(window: MainWindow) -> None:
     window.closed.connect(loop.quit)
     loop.exec()
     window.session.runner.join()  # what the script does next finds its model without hooks
-    window.take_apart()  # no loop runs any more that would do it
+    part_now()
 
 
 def _loop_runs() -> bool:

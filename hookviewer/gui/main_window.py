@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -30,7 +30,7 @@ from hookviewer.gui.messages import Catcher
 from hookviewer.gui.opening import Opening
 from hookviewer.gui.overlay import Overlay
 from hookviewer.gui.panel_sizes import SMALLEST, USUAL, first_size, seen_screen
-from hookviewer.gui.parting import take_apart
+from hookviewer.gui.parting import part_soon
 from hookviewer.gui.run_bar import RunBar
 from hookviewer.gui.session import Session
 from hookviewer.gui.status_bar import StatusBar
@@ -155,7 +155,7 @@ class MainWindow(QMainWindow):
     @guarded
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Give the wall the keys that nothing else wanted: plain letters act on it from everywhere."""
-        if self._forwarding or self.session.model is None:
+        if self._forwarding or self._over or self.session.model is None:
             event.ignore()
             return
         self._forwarding = True
@@ -235,11 +235,7 @@ class MainWindow(QMainWindow):
         super().closeEvent(event)
         self.closed.emit()
         keeper().release(self)
-        QTimer.singleShot(0, self, self.take_apart)  # not now: one of the parts may have asked for it
-
-    def take_apart(self) -> None:
-        """Free everything that the closed window was made of; the session and its runs stay."""
-        take_apart(self, self.session)
+        part_soon(self)
 
 
 def _files(data: QMimeData) -> dropping.Dropped | None:
