@@ -15,6 +15,7 @@ from PySide6.QtCore import QCoreApplication
 
 from hookviewer import arrays, methods, render
 from hookviewer.errors import HookViewerError
+from hookviewer.gui import likely
 from hookviewer.gui.remembered import remembered
 from hookviewer.gui.state import InputItem, Look, Run, Selection, Shown
 from hookviewer.kinds import Key, Kind
@@ -198,8 +199,7 @@ def _column(
     count: int,
 ) -> Column:
     letter = LETTERS[position] if count > 1 else ""
-    top = f"{run.guesses[0].name} {run.guesses[0].share:.2f}" if run and run.guesses else ""
-    column = Column(letter, item.input.name, item.number, top=top)
+    column = Column(letter, item.input.name, item.number, top=likely.top(run))
     if run is None:
         reason = _tr("Running …") if running else _tr("Not run yet. Press Run (F5).")
         return dataclasses.replace(column, reason=reason, waiting=running)

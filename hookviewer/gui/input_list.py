@@ -18,7 +18,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFont, QPainter, QPixmap
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from hookviewer.gui import icons, input_words, thumbnails
+from hookviewer.gui import icons, input_words, likely, thumbnails
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.indicators import TICK
 from hookviewer.gui.session import Session
@@ -179,7 +179,7 @@ class InputDelegate(QStyledItemDelegate):
         painter.setFont(self._mono)
         painter.setPen(colours["text_2"])
         painter.drawText(
-            area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, f"{line.share:.2f}"
+            area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, likely.share(line.share)
         )
         self._text(painter, area.adjusted(0, 0, -84, 0), line.text, self._small, token)
         track = QRectF(area.right() - 72, area.top() + 7.5, 38, 4)

@@ -6,7 +6,7 @@ import dataclasses
 
 from PySide6.QtCore import QCoreApplication
 
-from hookviewer.gui import numbers
+from hookviewer.gui import likely, numbers
 from hookviewer.gui.state import InputItem, Progress, Run
 from hookviewer.inputs import Input
 from hookviewer.leaves import input_leaves, leaves
@@ -39,7 +39,8 @@ def line(item: InputItem, run: Run | None, progress: Progress | None, running: b
         return Line(_tr("stopped"), "waiting")
     if run.guesses:
         return Line(run.guesses[0].name, share=run.guesses[0].share)
-    return Line(_outputs(run))
+    broken = likely.not_finite(run)
+    return Line(broken, "error") if broken else Line(_outputs(run))
 
 
 def _running(progress: Progress) -> str:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
+from hookviewer.gui import likely
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.session import Session
 from hookviewer.gui.theme import font, keeper, scaled, theme
@@ -34,7 +35,7 @@ class TopClasses(QFrame):
         self.title = item.input.name if item is not None else ""
         self.guesses = run.guesses[:MOST] if run is not None else ()
         self.setFixedHeight(scaled(HEAD + ROW * len(self.guesses) + 10))
-        spoken = ", ".join(f"{guess.name} {guess.share:.3f}" for guess in self.guesses)
+        spoken = ", ".join(f"{guess.name} {likely.share(guess.share, 3)}" for guess in self.guesses)
         self.setAccessibleName(self.tr("Top 5") + f" {self.title}: {spoken}")
         self.setToolTip(spoken)
         self.update()
@@ -60,7 +61,7 @@ class TopClasses(QFrame):
         middle, end = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignRight
         painter.setPen(colours["text" if strong else "text_2"])
         painter.setFont(font("mono", 11))
-        painter.drawText(area, middle | end, f"{share:.3f}")
+        painter.drawText(area, middle | end, likely.share(share, 3))
         painter.setFont(font("ui", 12))
         room = int(area.width()) - scaled(44) - 96
         shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, max(room, 20))
