@@ -54,7 +54,7 @@ class Session(QObject):
     levels_asked = Signal()
     """Someone wants to set the levels by keys."""
     runs_changed = Signal()
-    """A run arrived, grew, or was dropped; `arriving` is True while one is still going on."""
+    """A run arrived, grew, or was dropped; `Run.growing` is True while records are still to come."""
     run_started = Signal()
     run_progressed = Signal(object)
     run_finished = Signal()
