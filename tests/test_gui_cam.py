@@ -112,7 +112,7 @@ def by_hand(qtbot: QtBot, sessions: list[Session]) -> Made:
         session.auto = False
         session.add_inputs([_input(seed) for seed in range(1, len(columns) + 1)])
         runs = {item.number: _run(layers) for item, layers in zip(session.inputs, columns, strict=True)}
-        session._set_runs(runs)
+        session.set_runs(runs)
         session.tick(columns[0], True)
         session.select(path=next(iter(columns[0])), shown=Shown.GRAD_CAM)
         return session, _panel(qtbot, session)

@@ -55,7 +55,7 @@ def make(qtbot: QtBot) -> Iterator[Made]:
         for item, output in zip(session.inputs, outputs, strict=True):
             records = [_record(output, Kind.OUTPUT), _record(output * 2, Kind.GRAD_OUTPUT)]
             runs[item.number] = Run(Recording({one.key: one for one in records}), Settings())
-        session._set_runs(runs)
+        session.set_runs(runs)
         session.select(path="conv", input=1)
         inspector = Inspector(session)
         qtbot.addWidget(inspector)
@@ -329,7 +329,7 @@ def test_another_input_is_never_shown_in_place_of_the_selected_one(make: Made) -
     session.model = torch.nn.Identity()
     first = session.inputs[0].number
     dropped = {number: run for number, run in session.runs.items() if number != first}
-    session._set_runs(dropped)  # as while it is run again with other settings
+    session.set_runs(dropped)  # as while it is run again with other settings
     QApplication.processEvents()
     inspector.refresh_slow()
     assert inspector.focus is None

@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -16,25 +15,23 @@ import torch
 from PySide6.QtCore import QObject, Signal
 
 from hookviewer import memory, modules, sources
-from hookviewer.errors import HookViewerError
 from hookviewer.gui import runs
 from hookviewer.gui.carrying import carried
+from hookviewer.gui.input_lane import InputLane
+from hookviewer.gui.model_lane import ModelLane
 from hookviewer.gui.run_lane import RunLane
-from hookviewer.gui.runner import Failure, Job, Runner
+from hookviewer.gui.runner import Failure, Runner
 from hookviewer.gui.state import (
-    DECISIONS,
     InputItem,
     Look,
     Message,
-    OpenAsked,
     Pointed,
-    Question,
     Run,
     Selection,
     Settings,
     Shown,
 )
-from hookviewer.inputs import Input, again, open_input
+from hookviewer.inputs import Input
 from hookviewer.kinds import Kind
 from hookviewer.modules import ModuleNode
 from hookviewer.plan import HookPlan
@@ -84,8 +81,9 @@ class Session(QObject):
         self._numbers = 0
         self._readings: dict[str, str] = {}
         """How the axes are read, by the type of the module: the next model is read in the same way."""
-        self._lanes = 0
         self._run_lane = RunLane(self)
+        self._model_lane = ModelLane(self)
+        self._input_lane = InputLane(self)
 
     # -- the model -------------------------------------------------------------------------------------------
 
@@ -93,47 +91,11 @@ class Session(QObject):
         self, spec: str, *, weights: str | None = None, allow: Sequence[str] = (), trust: bool = False
     ) -> None:
         """Open a model on the model thread; `model_changed`, `question_asked` or an error message follows."""
-
-        def work(job: Job) -> torch.nn.Module:
-            return sources.open_model(spec, weights=weights, weights_allow=allow, trust=trust)
-
-        self.tell(Message("busy", f"Opening {spec} …"))
-        asking = OpenAsked(spec, weights or "", tuple(allow))
-        self.runner.submit(
-            "open", work, on_result=self.set_model, on_failure=partial(self._ask_or_tell, asking)
-        )
+        self._model_lane.open(spec, weights=weights, allow=allow, trust=trust)
 
     def reload_model(self, weights: sources.Weights | None = None) -> None:
-        """Read the model's code and weights again; ticks, inputs, target and selection stay.
-
-        Where that fails, the model before stays too, and a message says where its code is wrong. `weights`
-        take the place of those that it was opened with.
-        """
-        card, model = self.card, self.model
-        if card is None or model is None:
-            return
-        if not card.spec:
-            self.exchange_model(model)
-            return
-        wanted = dataclasses.replace(card, weights=weights or card.weights)
-
-        def work(job: Job) -> torch.nn.Module:
-            return sources.reopen(wanted)
-
-        file, allow = (wanted.weights.file, wanted.weights.allow) if wanted.weights else ("", ())
-        what = f"Loading {Path(file).name} …" if weights else f"Reading {card.name} again …"
-        self.tell(Message("busy", what))
-        asking = OpenAsked(card.spec, file, allow, reloads=True)
-        self.runner.submit(
-            "open", work, on_result=self.exchange_model, on_failure=partial(self._ask_or_tell, asking)
-        )
-
-    def _ask_or_tell(self, asked: OpenAsked, failure: Failure) -> None:
-        if isinstance(failure.error, DECISIONS):
-            self.question_asked.emit(Question(failure.error, asked))
-        else:
-            what = "Not loaded, the model before stays." if asked.reloads else "No model opened."
-            self.tell_failure(what, failure)
+        """Read the model's code and weights again; ticks, inputs, target and selection stay."""
+        self._model_lane.reload(weights)
 
     def exchange_model(self, model: torch.nn.Module) -> None:
         """Look at the same network made anew: only what it no longer has is unticked."""
@@ -154,7 +116,7 @@ class Session(QObject):
         self._run_lane.drop()
         self.model, self.card = model, sources.card(model)
         self.tree = modules.module_tree(model)
-        self._set_runs({})
+        self.set_runs({})
         memory.give_back()
 
     def set_model(self, model: torch.nn.Module) -> None:
@@ -172,23 +134,7 @@ class Session(QObject):
 
     def open_inputs(self, specs: Sequence[Any], *, ticked: bool = True) -> None:
         """Open inputs (specs, paths, tensors, pictures) for the present model and list them."""
-
-        def work(job: Job) -> list[Input | Failure]:
-            return [_open_one(spec, self.model) for spec in specs]
-
-        def listed(found: list[Input | Failure]) -> None:
-            self.add_inputs([one for one in found if isinstance(one, Input)], ticked=ticked)
-            for failure in found:
-                if isinstance(failure, Failure):
-                    self.tell_failure("Not added.", failure)
-
-        self._lanes += 1  # a lane of its own: what was asked for before is still to come
-        self.runner.submit(
-            f"inputs {self._lanes}",
-            work,
-            on_result=listed,
-            on_failure=lambda failure: self.tell_failure("Nothing added.", failure),
-        )
+        self._input_lane.open(specs, ticked=ticked)
 
     def add_inputs(self, inputs: Iterable[Input], *, ticked: bool = True) -> None:
         """List opened inputs; with `auto`, ticked ones are run."""
@@ -210,54 +156,24 @@ class Session(QObject):
 
     def prepare_inputs(self) -> None:
         """Make the listed inputs anew for the present model, where a spec says how; the others stay."""
-        before = self.inputs
-        model = self.model
-
-        def work(job: Job) -> list[Input | Failure]:
-            return [_made_anew(item.input, model) for item in before]
-
-        def made(found: list[Input | Failure]) -> None:
-            fresh = {
-                item.number: one
-                for item, one in zip(before, found, strict=True)
-                if isinstance(one, Input) and model is self.model
-            }
-            items = [dataclasses.replace(one, input=fresh.get(one.number, one.input)) for one in self.inputs]
-            changed = {one.number for one, old in zip(items, self.inputs, strict=True) if one != old}
-            self._set_runs({key: run for key, run in self.runs.items() if key not in changed})
-            self._set_inputs(tuple(items))
-            for failure in [one for one in found if isinstance(one, Failure)]:
-                self.tell_failure("Not made anew.", failure)
-            if self.auto:
-                self.run_missing()
-
         self._run_lane.drop()
-        self.runner.submit("prepare", work, on_result=made)
+        self._input_lane.prepare()
 
     def exchange_input(self, number: int, spec: Any) -> None:
         """Put another input into the place of one: the next picture of a folder, another frame of a film."""
-        model = self.model
+        self._input_lane.exchange(number, spec)
 
-        def work(job: Job) -> Input:
-            return open_input(spec, model)
-
-        self.runner.submit(
-            f"exchange {number}",
-            work,
-            on_result=partial(self._exchanged, number),
-            on_failure=lambda failure: self.tell_failure("Not exchanged.", failure),
+    def take_inputs(self, made: Mapping[int, Input]) -> None:
+        """Put `made` inputs, by number, into the places of those that are listed; their runs are dropped."""
+        items = tuple(
+            dataclasses.replace(one, input=made[one.number]) if one.number in made else one
+            for one in self.inputs
         )
-
-    def _exchanged(self, number: int, made: Input) -> None:
-        if all(one.number != number for one in self.inputs):
-            return
-        self._run_lane.drop()
-        self._set_runs({key: run for key, run in self.runs.items() if key != number})
-        self._set_inputs(
-            tuple(
-                dataclasses.replace(one, input=made) if one.number == number else one for one in self.inputs
-            )
-        )
+        changed = {one.number for one, old in zip(items, self.inputs, strict=True) if one != old}
+        if changed:
+            self._run_lane.drop()
+        self.set_runs({key: run for key, run in self.runs.items() if key not in changed})
+        self._set_inputs(items)
         if self.auto:
             self.run_missing()
 
@@ -266,7 +182,7 @@ class Session(QObject):
         if any(one.number == item.number for one in self.inputs):
             return
         if run is not None:
-            self._set_runs({**self.runs, item.number: run})
+            self.set_runs({**self.runs, item.number: run})
         self._set_inputs((*self.inputs[:place], item, *self.inputs[place:]))
 
     def remove_input(self, number: int) -> None:
@@ -279,7 +195,7 @@ class Session(QObject):
     def take_off(self, number: int) -> None:
         """Take an input and its run off the list."""
         self._set_inputs(tuple(item for item in self.inputs if item.number != number))
-        self._set_runs({key: run for key, run in self.runs.items() if key != number})
+        self.set_runs({key: run for key, run in self.runs.items() if key != number})
 
     def tick_input(self, number: int, on: bool) -> None:
         """Tick or untick an input; ticked ones are run and shown as columns."""
@@ -443,7 +359,7 @@ class Session(QObject):
 
     def store_run(self, number: int, run: Run) -> None:
         """Keep the run of an input in place of the one before."""
-        self._set_runs({**self.runs, number: run})
+        self.set_runs({**self.runs, number: run})
 
     def set_running(self, on: bool) -> None:
         """Say whether a run goes on."""
@@ -451,7 +367,8 @@ class Session(QObject):
             self.running = on
             (self.run_started if on else self.run_finished).emit()
 
-    def _set_runs(self, made: Mapping[int, Run]) -> None:
+    def set_runs(self, made: Mapping[int, Run]) -> None:
+        """Keep these runs, by the number of their input, in place of all others."""
         self.runs = MappingProxyType(dict(made))
         self.runs_changed.emit()
 
@@ -463,20 +380,6 @@ class Session(QObject):
     def tell_failure(self, what: str, failure: Failure) -> None:
         """Show why something failed."""
         self.tell(Message("error", what, failure.sentence, failure.report))
-
-
-def _open_one(spec: Any, model: torch.nn.Module | None) -> Input | Failure:
-    try:
-        return open_input(spec, model)
-    except HookViewerError as error:
-        return Failure(str(error), "")
-
-
-def _made_anew(given: Input, model: torch.nn.Module | None) -> Input | Failure:
-    try:
-        return again(given, model)
-    except HookViewerError as error:
-        return Failure(str(error), "")
 
 
 __all__ = ["Session", "Shown"]
