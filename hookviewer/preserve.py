@@ -68,7 +68,7 @@ def _set_training(module: nn.Module, training: bool) -> None:
 
 def _buffers(modules: list[nn.Module]) -> Restore:
     before = [
-        (values, name, value, value.detach().clone())
+        (values, name, value, _copy(value.detach()))
         for module in modules
         for values in (module._buffers, *_written_parameters(module))
         for name, value in values.items()
@@ -89,18 +89,67 @@ def _written_parameters(module: nn.Module) -> list[dict[str, Any]]:
     return [module._parameters] if getattr(module, "max_norm", None) is not None else []
 
 
+_INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+def _copy(values: torch.Tensor) -> torch.Tensor:
+    """Return a copy that is expanded where `values` are: a small tensor may stand for terabytes."""
+    return _memory(values).clone().expand(values.shape) if _expanded(values) else values.clone()
+
+
+def _expanded(values: torch.Tensor) -> tuple[int, ...]:
+    """Return the axes along which a tensor repeats the same memory."""
+    if not _is_plain(values) or 0 not in values.stride():
+        return ()
+    return tuple(axis for axis, size in enumerate(values.shape) if size > 1 and values.stride(axis) == 0)
+
+
+def _is_plain(values: torch.Tensor) -> bool:
+    return (
+        type(values) in (torch.Tensor, nn.Parameter)
+        and values.layout is torch.strided
+        and not values.is_quantized
+    )
+
+
+def _memory(values: torch.Tensor) -> torch.Tensor:
+    """Return the part of an expanded tensor that has memory of its own."""
+    for axis in _expanded(values):
+        values = values.narrow(axis, 0, 1)
+    return values
+
+
 def _write_back(buffer: torch.Tensor, values: torch.Tensor) -> None:
-    """Give `buffer` its values again, compared by value: batch norm does not count its writes.
+    """Give `buffer` its values again, compared bit by bit: batch norm does not count its writes.
 
     Through `.data`, which does not count either: a graph that the user still holds stays usable.
     """
-    if buffer.layout is torch.strided and torch.equal(buffer, values):
+    if _same(buffer.detach(), values):
         return
     with torch.no_grad(), torch.inference_mode(buffer.is_inference()):
-        if buffer.shape == values.shape:
-            buffer.data.copy_(values)
+        if _alike(buffer, values):
+            _memory(buffer.data).copy_(_memory(values))
         else:
             buffer.data = values
+
+
+def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors are equal, bit by bit where their bits can be seen."""
+    if not _alike(one, other):
+        return False
+    if not (_is_plain(one) and _is_plain(other)):
+        return one.layout is torch.strided and torch.equal(one, other)
+    return torch.equal(*(_bits(_memory(each)) for each in (one, other)))
+
+
+def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    same = (one.shape, one.dtype, one.device) == (other.shape, other.dtype, other.device)
+    return same and _expanded(one) == _expanded(other)
+
+
+def _bits(values: torch.Tensor) -> torch.Tensor:
+    real = torch.view_as_real(values.resolve_conj()) if values.is_complex() else values
+    return real.resolve_neg().view(_INTEGERS[real.element_size()])
 
 
 _OF_EVERY_MODULE = frozenset(vars(nn.Module()))

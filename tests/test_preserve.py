@@ -46,8 +46,78 @@ def test_a_buffer_that_was_replaced_or_resized_comes_back() -> None:
     with keep(net):
         net.running_mean = torch.ones(5)
         net.running_var.resize_(7)
+        net.num_batches_tracked.data = torch.tensor(2.5)
     assert net.running_mean is own
     assert net.running_var.tolist() == [1.0, 1.0]
+    assert net.num_batches_tracked.dtype == torch.int64
+    assert net.num_batches_tracked.item() == 0
+
+
+class Zeroed(nn.Module):
+    """Writes `value` into the memory of its buffer."""
+
+    def __init__(self, buffer: torch.Tensor, memory: torch.Tensor, value: float) -> None:
+        super().__init__()
+        self.register_buffer("kept", buffer)
+        self.memory, self.value = memory, value
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.memory.fill_(self.value)
+        return x
+
+
+def bits(tensor: torch.Tensor) -> bytes:
+    plain = torch.view_as_real(tensor) if tensor.is_complex() else tensor
+    return torch.empty(plain.shape, dtype=plain.dtype).copy_(plain).view(torch.uint8).numpy().tobytes()
+
+
+DTYPES = (
+    torch.float32,
+    torch.float64,
+    torch.bfloat16,
+    torch.float8_e4m3fn,
+    torch.float8_e5m2,
+    torch.complex64,
+)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_a_minus_zero_that_a_model_writes_over_a_zero_is_taken_back(dtype: torch.dtype) -> None:
+    buffer = torch.zeros(2, 3, dtype=torch.float32).to(dtype)
+    net, before = Zeroed(buffer, buffer, -0.0), bits(buffer)
+    with keep(net):
+        net(torch.ones(1))
+        assert bits(net.kept) != before
+    assert bits(net.kept) == before
+
+
+@pytest.mark.parametrize("size", [(4, 4), (1 << 20, 1 << 20)], ids=["small", "a terabyte written out"])
+def test_an_expanded_buffer_comes_back_and_is_never_written_out(size: tuple[int, int]) -> None:
+    memory = torch.zeros(1, 1)
+    net = Zeroed(memory.expand(size), memory, -0.0)
+    with keep(net):
+        net(torch.ones(1))
+        assert bits(net.kept[:1, :1]) == bits(torch.full((1, 1), -0.0))
+    assert bits(net.kept[:1, :1]) == bits(torch.zeros(1, 1))
+    assert net.kept.shape == size
+    assert net.kept.stride() == (0, 0)
+
+
+def test_an_expanded_buffer_of_nan_is_left_as_it_is() -> None:
+    memory = torch.full((1, 1), float("nan"))
+    net = Zeroed(memory.expand(4, 4), torch.zeros(1), 0.0)
+    with keep(net):
+        net(torch.ones(1))
+    assert net.kept.isnan().all()
+
+
+def test_a_buffer_with_holes_in_its_memory_comes_back() -> None:
+    memory = torch.zeros(4, 6)
+    net = Zeroed(memory[:, ::2].t(), memory, -0.0)
+    with keep(net):
+        net(torch.ones(1))
+    assert bits(net.kept) == bits(torch.zeros(3, 4))
+    assert net.kept.data_ptr() == memory.data_ptr()
 
 
 def test_gradients_and_requires_grad_come_back() -> None:
