@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,6 +25,19 @@ LOSSES = (
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
 )
+OF_CLASSES = ("cross_entropy", "nll_loss")
+"""Losses whose label is a class."""
+
+
+class Deferred(ABC):
+    """A target that is known only once the output is there."""
+
+    @abstractmethod
+    def resolved(self, output: Any) -> Target:
+        """Return the target for this output."""
+
+    def __call__(self, output: Any) -> torch.Tensor:
+        return self.resolved(output)(output)
 
 
 def picked(output: Any, leaf: str = "") -> torch.Tensor:
@@ -34,6 +48,8 @@ def picked(output: Any, leaf: str = "") -> torch.Tensor:
     floats = {place: tensor for place, tensor in found.items() if tensor.is_floating_point()}
     if leaf == "" and len(floats) == 1:
         return next(iter(floats.values()))
+    if list(floats) == [""]:
+        raise HookViewerError(f"The model's output is one tensor, with nothing at {leaf!r}: leave that away.")
     names = ", ".join(repr(place) for place in floats) or "none with floating point numbers"
     asked = f"has no tensor at {leaf!r}" if leaf else "holds several tensors"
     raise HookViewerError(f"The model's output {asked}: choose leaf= from {names}.")
@@ -68,6 +84,11 @@ class top_class:  # noqa: N801
 
     def __call__(self, output: Any) -> torch.Tensor:
         scores = picked(output, self.leaf)
+        if not scores.numel():
+            raise HookViewerError(
+                f"The output {list(scores.shape)}{_at(self.leaf)} is empty, nothing was found: "
+                "choose another input, or another target."
+            )
         if scores.dim() < 2:
             return scores.reshape(-1).max()
         winners = top_classes(scores)
@@ -117,6 +138,39 @@ class dot:  # noqa: N801
 
 
 @dataclasses.dataclass(frozen=True)
+class element:  # noqa: N801
+    """One number of the output; axes that `index` leaves out, or for which it has None, are summed."""
+
+    index: tuple[int | None, ...]
+    leaf: str = ""
+
+    def __call__(self, output: Any) -> torch.Tensor:
+        value = picked(output, self.leaf)
+        try:
+            return value[as_index(self.index)].sum()
+        except IndexError:
+            where = f"out{self.leaf}" if self.leaf else "the output"
+            raise HookViewerError(
+                f"[{index_words(self.index)}] is not in {where}, which is {list(value.shape)} in this run: "
+                "choose an index inside of it."
+            ) from None
+
+    def __str__(self) -> str:
+        return f"out{self.leaf}[{index_words(self.index)}]"
+
+
+def as_index(place: Sequence[int | None]) -> tuple[int | slice, ...]:
+    """Return a place as an index of a tensor: None stands for a whole axis."""
+    return tuple(slice(None) if one is None else one for one in place)
+
+
+def index_words(place: Any) -> str:
+    """Return an index as text: `0,37,:,:`."""
+    parts = place if isinstance(place, Sequence) else (place,)
+    return ",".join(":" if one is None or one == slice(None) else str(one) for one in parts)
+
+
+@dataclasses.dataclass(frozen=True)
 class unit:  # noqa: N801
     """One unit inside the model: `index` is a channel (summed over the rest) or a tuple into the tensor.
 
@@ -135,12 +189,13 @@ class unit:  # noqa: N801
             return value[place].sum()
         except IndexError as error:
             raise HookViewerError(
-                f"The index {self.index} does not fit {self.path} {list(value.shape)}: {error}."
+                f"The index {index_words(self.index)} does not fit {self.path or 'the output'} "
+                f"{list(value.shape)}: {error}."
             ) from None
 
     def __str__(self) -> str:
-        call = f" call {self.call}" if self.call else ""
-        return f"unit {self.index} of {self.path}{call}{_at(self.leaf)}"
+        call = f"@{self.call}" if self.call or self.leaf else ""
+        return f"unit:{self.path}{call}{self.leaf}:{index_words(self.index)}"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -158,22 +213,34 @@ class loss:  # noqa: N801
     def __call__(self, output: Any) -> torch.Tensor:
         value = picked(output, self.leaf)
         label = torch.as_tensor(self.label, device=value.device)
-        if self.name in ("cross_entropy", "nll_loss"):
-            label = _class_label(label, value)
-        else:
-            label = label.to(value.dtype).expand_as(value)
-        result: torch.Tensor = getattr(functional, self.name)(value, label)
+        of_classes = self.name in OF_CLASSES
+        label = _class_label(label, value) if of_classes else label.to(value.dtype)
+        try:
+            label = label if of_classes else label.expand_as(value)
+            result: torch.Tensor = getattr(functional, self.name)(value, label)
+        except (RuntimeError, IndexError, ValueError) as error:
+            raise HookViewerError(
+                f"The label {self._label()} does not suit the output {list(value.shape)}{_at(self.leaf)}: "
+                f"{error}."
+            ) from None
         return result
 
     def __str__(self) -> str:
-        label = list(self.label.shape) if isinstance(self.label, torch.Tensor) else self.label
-        return f"{self.name} against {label}{_at(self.leaf)}"
+        return f"loss:{self.name}:{self._label()}{_at(self.leaf)}"
+
+    def _label(self) -> str:
+        label = self.label
+        if isinstance(label, torch.Tensor):
+            label = label.tolist() if label.dim() == 1 and len(label) < 9 else list(label.shape)
+        return ",".join(f"{one:g}" for one in label) if isinstance(label, Sequence) else f"{label:g}"
 
 
 def described(target: Target | None, output: Any) -> str:
     """Return the target in words; for the top class, which one it was."""
     if target is None:
         return ""
+    if isinstance(target, Deferred):
+        target = target.resolved(output)
     if not isinstance(target, top_class):
         return getattr(target, "__name__", None) or str(target)
     scores = picked(output, target.leaf)

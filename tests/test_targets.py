@@ -79,4 +79,4 @@ def test_a_unit_is_taken_before_it_is_overwritten() -> None:
     assert recording.target_value == -1.0
     assert recording.record("first", hv.Kind.GRAD_OUTPUT).array().tolist() == [[0.0, 1.0]]
     assert recording.record("", hv.Kind.GRAD_INPUT).array().tolist() == [[-1.0]]
-    assert "No gradient reached" in recording.absent[hv.Key("last", hv.Kind.GRAD_OUTPUT)]
+    assert "after the target, unit:first:1" in recording.absent[hv.Key("last", hv.Kind.GRAD_OUTPUT)]

@@ -105,8 +105,11 @@ def _capture(parser: argparse.ArgumentParser) -> None:
         "--kinds", type=_kinds, default=frozenset({Kind.OUTPUT}), metavar="KIND,…", help=", ".join(KINDS)
     )
     parser.add_argument(
-        "--target", metavar="WHAT", help="where gradients start: top, total, a class or its number"
-    )
+        "--target", metavar="WHAT",
+        help="where gradients start: top, sum, none, a class or its number, unit:LAYER:CHANNEL, "
+        "unit:LAYER:0,CHANNEL,ROW,COLUMN, out['scores'][3], loss:cross_entropy:LABEL, dot:FILE; "
+        "'… of [1]' names a tensor of an output of several",
+    )  # fmt: skip
     parser.add_argument("--device", metavar="DEVICE", help="cpu, cuda:0, mps (default: where the model is)")
     parser.add_argument("--mode", choices=("eval", "train", "as is"), default="eval")
     parser.add_argument("--seed", type=int, default=0, help="of the run's random numbers (default: 0)")

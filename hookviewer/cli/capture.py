@@ -86,7 +86,7 @@ def _save(recordings: Sequence[Recording], place: Path, *, force: bool) -> Mappi
 def _export(
     chosen: argparse.Namespace, model: nn.Module, inputs: Sequence[Input], recordings: Sequence[Recording]
 ) -> Mapping[str, Any]:
-    entries = _entries(card(model).name, chosen.target or "", inputs, recordings)
+    entries = _entries(card(model).name, inputs, recordings)
     if not entries:
         raise HookViewerError(f"Nothing was recorded, so nothing was written: {_first_reason(recordings)}")
     figure = None if chosen.plain else Figure()
@@ -102,9 +102,7 @@ def _first_reason(recordings: Sequence[Recording]) -> str:
     return reasons[0] if reasons else "the plan is empty."
 
 
-def _entries(
-    model: str, target: str, inputs: Sequence[Input], recordings: Sequence[Recording]
-) -> list[Entry]:
+def _entries(model: str, inputs: Sequence[Input], recordings: Sequence[Recording]) -> list[Entry]:
     """Return one entry for each record; the same tensor has one scale over all inputs."""
     levels = {key: _levels(key, recordings) for run in recordings for key in run}
     scale = "one scale for all inputs" if len(recordings) > 1 else ""
@@ -112,6 +110,7 @@ def _entries(
     for given, run in zip(inputs, recordings, strict=False):
         for key, record in run.items():
             calls = max(len(run.calls(key.path)), 1)
+            target = run.provenance.get("target", "")
             caption = Caption.of(
                 record, model=model, calls=calls, input=given.name, target=target, scale=scale
             )

@@ -6,15 +6,13 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
 
-from hookviewer import targets
 from hookviewer.arrays import Statistics
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key, Kind
-from hookviewer.leaves import leaves
 from hookviewer.recording import Recording
 from hookviewer.sources import ChoiceNeeded, TrustNeeded, WeightsMismatch, WeightsOnly
+from hookviewer.target_choice import TargetChoice as TargetChoice
 
 DECISIONS = (ChoiceNeeded, TrustNeeded, WeightsMismatch, WeightsOnly)
 """Failures that a person can turn into a success by a decision."""
@@ -48,55 +46,12 @@ class InputItem:
 
 
 @dataclasses.dataclass(frozen=True)
-class TargetChoice:
-    """The target chosen in the run bar: `top`, `class` (with `index`), `sum`, or `none` (no backward).
-
-    `leaf` is the output's tensor that it is taken of; None is the first one with floating point numbers.
-    """
-
-    rule: str = "top"
-    index: int = 0
-    leaf: str | None = None
-
-    def for_any_model(self) -> TargetChoice:
-        """Return the choice that another model can follow: a class or leaf of this one says nothing there."""
-        return self if self.leaf is None and self.rule != "class" else TargetChoice()
-
-    def target(self) -> Callable[[Any], Any] | None:
-        """Return the target for `capture`, or None when no gradient is wanted."""
-        return None if self.rule == "none" else _ChosenTarget(self)
-
-
-@dataclasses.dataclass(frozen=True)
-class _ChosenTarget:
-    """The choice as a function of the output, which alone knows its leaves."""
-
-    choice: TargetChoice
-
-    def __call__(self, output: Any) -> Any:
-        return self._at(float_leaf(output) if self.choice.leaf is None else self.choice.leaf)(output)
-
-    def __str__(self) -> str:
-        return str(self._at(self.choice.leaf or ""))
-
-    def _at(self, leaf: str) -> Callable[[Any], Any]:
-        if self.choice.rule == "class":
-            return targets.class_score(self.choice.index, leaf)
-        return targets.top_class(leaf) if self.choice.rule == "top" else targets.total(leaf)
-
-
-def float_leaf(output: Any) -> str:
-    """Return the first leaf of an output that holds floating point numbers, `""` when there is none."""
-    return next((leaf for leaf, tensor in leaves(output) if tensor.is_floating_point()), "")
-
-
-@dataclasses.dataclass(frozen=True)
 class Settings:
     """How runs are made: what makes two runs of the same input comparable."""
 
     device: str = "cpu"
     mode: str = "eval"
-    target: TargetChoice = TargetChoice()
+    target: TargetChoice = dataclasses.field(default_factory=TargetChoice)
     seed: int = 0
     budget: int = 2 << 30
 

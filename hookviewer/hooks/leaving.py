@@ -95,6 +95,9 @@ def _started(tensor: torch.Tensor) -> torch.Tensor:
 def _take_unit(state: State, frame: Frame, unit: unit, output: Any) -> None:
     if (unit.path, unit.call) == (frame.path, frame.number):
         state.unit_value = unit(output)
+        state.unit_started = len(state.calls.frames)
+        around = {(one.path, one.number) for one in state.calls.stack if one is not frame}
+        state.unit_around = frozenset(around)
 
 
 def _watch_outputs(state: State, gradients: Gradients, frame: Frame, wanted: Wanted, found: Leaves) -> None:

@@ -13,6 +13,7 @@ from torch.autograd.graph import get_gradient_edge
 
 from hookviewer import torch_private
 from hookviewer.errors import Cancelled, HookViewerError, ModelError
+from hookviewer.hooks.calls import Frame
 from hookviewer.hooks.failures import forget_frames, given_shapes, model_error, out_of_memory
 from hookviewer.hooks.gradients import Gradients
 from hookviewer.hooks.journal import Journal
@@ -231,6 +232,7 @@ class Run:
             said=self.journal.reasons,
             used=self.used,
             stopped=self.stopped,
+            after_target=self._comes_after_target,
         )
         return Recording(
             self.journal.records,
@@ -243,6 +245,12 @@ class Run:
             aliases=self.index.aliases,
             provenance=self.provenance,
         )
+
+    def _comes_after_target(self, frame: Frame, kind: Kind) -> bool:
+        """Return whether a tensor of a call came to be only after the unit that is the target."""
+        started = self.state.unit_started
+        around = (frame.path, frame.number) in self.state.unit_around and "output" in kind
+        return started is not None and (frame.order >= started or around)
 
     def _tell_unused_edits(self) -> None:
         ran = self.state.met | (self.gradients.ran if self.gradients is not None else set())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 
 import torch
 from torch import nn
@@ -10,7 +10,7 @@ from torch import nn
 from hookviewer import torch_private
 from hookviewer.hooks.calls import Calls, Frame
 from hookviewer.hooks.request import Request
-from hookviewer.kinds import Key, Kind
+from hookviewer.kinds import GRADIENTS, Key, Kind
 from hookviewer.modules import ModuleIndex
 
 CONTAINERS = (nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict)
@@ -18,6 +18,10 @@ CONTAINERS = (nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict)
 NOT_REACHED = (
     "No gradient reached it from the target: the target does not depend on it, "
     "or detach() or no_grad cuts the way in between."
+)
+
+AFTER = (
+    "No gradient reaches it: it was computed after the target, {}, and a gradient runs back from there only."
 )
 
 
@@ -52,6 +56,7 @@ class Absence:
         said: Mapping[Key, str],
         used: Set[str],
         stopped: str,
+        after_target: Callable[[Frame, Kind], bool] = lambda frame, kind: False,
     ) -> None:
         self.index = index
         self.request = request
@@ -61,6 +66,8 @@ class Absence:
         """Modules that were not called but whose parameters are in the graph."""
         self.stopped = stopped
         """A sentence on why the run ended early, or nothing."""
+        self.after_target = after_target
+        """Whether what a call was given or returned came to be after the target."""
 
     def reasons(self, records: Mapping[Key, object]) -> dict[Key, str]:
         """Return the absent keys, each with its reason."""
@@ -98,7 +105,12 @@ class Absence:
             yield Key(frame.path, kind, frame.number), f"The module {word} no tensor in this call."
         for leaf in leaves:
             key = Key(frame.path, kind, frame.number, leaf)
-            yield key, self.said.get(key) or self.stopped or NOT_REACHED
+            yield key, self.said.get(key) or self.stopped or self._not_reached(frame, kind)
+
+    def _not_reached(self, frame: Frame, kind: Kind) -> str:
+        if kind in GRADIENTS and self.after_target(frame, kind):
+            return AFTER.format(self.request.target)
+        return NOT_REACHED
 
     def _no_output(self, frame: Frame) -> str:
         if frame.status == "raised":

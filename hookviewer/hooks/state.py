@@ -42,6 +42,10 @@ class State:
     calls: Calls = dataclasses.field(default_factory=Calls)
     strays: list[tuple[torch.Tensor, torch.Tensor, int]] = dataclasses.field(default_factory=list)
     unit_value: torch.Tensor | None = None
+    unit_started: int | None = None
+    """How many calls had started when the unit that is the target was taken."""
+    unit_around: frozenset[tuple[str, int]] = frozenset()
+    """The calls that were still running then, by path and number: what they return comes later."""
     overwrites: Overwrites = dataclasses.field(init=False)
     met: set[int] = dataclasses.field(default_factory=set)
     """The edits (by `id`) that were applied."""
