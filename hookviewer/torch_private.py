@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.autograd.graph import Node
 
 _is_functorch_wrapped: Callable[[torch.Tensor], bool] = torch._C._functorch.is_functorch_wrapped_tensor
 
@@ -97,3 +98,20 @@ def slow_attention() -> Iterator[None]:
         yield
     finally:
         torch.backends.mha.set_fastpath_enabled(before)
+
+
+def operation(node: Node) -> str:
+    """Return what a node of the graph differentiates: `Convolution` for `ConvolutionBackward0`."""
+    return (
+        node.name()
+        .rpartition("::")[2]
+        .rstrip("0123456789")
+        .removesuffix("Backward")
+        .removesuffix("Backwards")
+    )
+
+
+def made_shape(node: Node) -> tuple[int, ...]:
+    """Return the shape of the first tensor that a node's operation made."""
+    metadata: Any = node._input_metadata
+    return tuple(int(size) for size in metadata[0].shape)

@@ -78,3 +78,18 @@ def test_a_compiled_model_runs_module_by_module() -> None:
     with torch_private.eager():
         compiled(torch.ones(1, 1))
     assert calls == [1]
+
+
+def test_the_graph_tells_what_was_done_and_what_came_of_it() -> None:
+    x = torch.zeros(1, 3, 5, 5, requires_grad=True)
+    made = {
+        "Convolution": nn.Conv2d(3, 2, 3)(x),
+        "Add": x + 1,
+        "Clone": x.clone(),
+        "MaxPool2DWithIndices": nn.MaxPool2d(2)(x),
+    }
+    for name, tensor in made.items():
+        node = tensor.grad_fn
+        assert node is not None
+        assert torch_private.operation(node) == name
+        assert torch_private.made_shape(node) == tuple(tensor.shape)
