@@ -40,8 +40,15 @@ class Fields:
 
     def of(self, key: Key) -> Field | Uncomputed | None:
         """Return the field of the module call that a record of any kind is of."""
+        return self.known.get(self.key_of(key))
+
+    def key_of(self, key: Key) -> Key:
+        """Return the key of the module's output that a record is of, or was made of: its own leaf or the first."""
         path = self.aliases.get(key.path, key.path)
-        return self.known.get(Key(path, Kind.OUTPUT, key.call, key.leaf))
+        own = Key(path, Kind.OUTPUT, key.call, key.leaf)
+        if own in self.known:
+            return own
+        return next((one for one in self.known if one[:3] == own[:3]), own)
 
 
 class _Reached(BaseException):

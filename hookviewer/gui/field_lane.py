@@ -1,0 +1,214 @@
+"""What a cell sees of the picture: found once per model and size of input, on the model thread."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from hookviewer.gui.remembered import remembered
+from hookviewer.gui.runner import Failure, Job
+from hookviewer.gui.state import InputItem
+from hookviewer.inputs import Input
+from hookviewer.kinds import Key, Kind
+from hookviewer.leaves import input_leaves
+from hookviewer.receptive import COMPUTED, MEASURED, Box, Field, Fields, Uncomputed, fields, support
+from hookviewer.recording import Record
+
+if TYPE_CHECKING:
+    from hookviewer.gui.session import Session
+
+LANE = "fields"
+OF_A_CALL = (Kind.OUTPUT, Kind.GRAD_OUTPUT, Kind.ATTRIBUTION)
+"""The kinds of tensors whose cells are those of a module's output."""
+
+Sizes = tuple[int, int]
+Signature = tuple[Any, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Seen:
+    """What one cell sees, in pixels of the input's tensor of so many rows and columns (`size`).
+
+    `middle` is the middle of the field, which may lie outside of the picture; `extent` is its height and
+    width on an endless picture where that is known, else that of `box`. `way` says how it was found,
+    `unruled` names the operation for which it had to be measured.
+    """
+
+    box: Box
+    middle: tuple[float, float]
+    extent: Sizes
+    size: Sizes
+    way: str = COMPUTED
+    everywhere: bool = False
+    unruled: str = ""
+
+    def middle_in(self, height: int, width: int) -> Sizes:
+        """Return the middle as a pixel of a picture of this size; it stays inside."""
+        rows, columns = self.size
+        row = int((self.middle[0] + 0.5) * height / rows)
+        column = int((self.middle[1] + 0.5) * width / columns)
+        return min(max(row, 0), height - 1), min(max(column, 0), width - 1)
+
+
+class FieldLane:
+    """Answers from what is known at once; `want` brings what is not known yet, and `fields_changed` tells."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._known: dict[Signature, Fields | str] = {}
+        self._measured: dict[tuple[Signature, Key, tuple[Any, ...]], Box | None] = {}
+        self._asked: object = None
+
+    def forget(self) -> None:
+        """Another model is looked at."""
+        self.make_way()
+        self._known.clear()
+        self._measured.clear()
+
+    def make_way(self) -> None:
+        """Stop looking: a run is wanted. Nothing is lost but what was begun."""
+        self._asked = None
+        self._session.runner.cancel(LANE)
+
+    def seen(self, item: InputItem, record: Record, sizes: Sizes, cell: Sizes, sample: int) -> Seen | None:
+        """Return what a cell of a record's maps [C, *sizes] sees, where it is known."""
+        known = self._known.get(self._signature(item))
+        if not isinstance(known, Fields) or record.key.kind not in OF_A_CALL:
+            return None
+        field = known.of(record.key)
+        if isinstance(field, Field) and field.shape == sizes:
+            return _computed(field, cell, known.size)
+        if not isinstance(field, Uncomputed):
+            return None
+        box = self._measured.get(self._place(item, record, sizes, cell, sample))
+        return None if box is None else _measured(box, known.size, field.name)
+
+    def want(self, item: InputItem, record: Record, sizes: Sizes, cell: Sizes, sample: int) -> None:
+        """Find what a cell sees where that is not known yet and nothing else is going on."""
+        session = self._session
+        if session.model is None or session.running or not looks_like_a_picture(item.input):
+            return
+        if record.key.kind not in OF_A_CALL:
+            return
+        known = self._known.get(self._signature(item))
+        if known is None:
+            self._find(item)
+        elif isinstance(known, Fields) and isinstance(known.of(record.key), Uncomputed):
+            self._measure(item, record, sizes, cell, sample)
+
+    def _signature(self, item: InputItem) -> Signature:
+        return (shapes_of(item.input), self._session.settings.mode)
+
+    def _place(
+        self, item: InputItem, record: Record, sizes: Sizes, cell: Sizes, sample: int
+    ) -> tuple[Signature, Key, tuple[Any, ...]]:
+        signature = self._signature(item)
+        known = self._known.get(signature)
+        key = known.key_of(record.key) if isinstance(known, Fields) else record.key
+        return signature, key, index_of(record.shape, sizes, cell, sample) or ()
+
+    def _find(self, item: InputItem) -> None:
+        model, signature = self._session.model, self._signature(item)
+        settings, given = self._session.settings, item.input
+        assert model is not None
+
+        def work(job: Job) -> Fields:
+            return fields(
+                model,
+                given.args,
+                kwargs=given.kwargs,
+                mode=settings.mode,
+                seed=settings.seed,
+                device=settings.device,
+                cancelled=job.cancelled,
+            )
+
+        self._submit(("fields", signature), work, self._known, signature)
+
+    def _measure(self, item: InputItem, record: Record, sizes: Sizes, cell: Sizes, sample: int) -> None:
+        place = self._place(item, record, sizes, cell, sample)
+        if not place[2] or place in self._measured:
+            return
+        model, settings, given = self._session.model, self._session.settings, item.input
+        assert model is not None
+
+        def work(job: Job) -> Box | None:
+            return support(
+                model,
+                given.args,
+                place[1],
+                place[2],
+                kwargs=given.kwargs,
+                mode=settings.mode,
+                seed=settings.seed,
+                device=settings.device,
+                cancelled=job.cancelled,
+            )
+
+        self._submit(("measured", place), work, self._measured, place)
+
+    def _submit(self, asked: object, work: Any, kept: dict[Any, Any], key: Any) -> None:
+        """Let the model thread find something, unless it does already; the answer is kept under `key`."""
+        if asked == self._asked:
+            return
+        self._asked = asked
+
+        def arrived(found: object) -> None:
+            if self._asked == asked:
+                self._asked = None
+                kept[key] = found
+                self._session.fields_changed.emit()
+
+        def failed(failure: Failure) -> None:
+            if self._asked == asked:
+                self._asked = None
+                kept[key] = failure.sentence if kept is self._known else None
+                if failure.report:
+                    self._session.tell_failure("The receptive field is not known.", failure)
+
+        self._session.runner.submit(LANE, work, on_result=arrived, on_failure=failed)
+
+
+@remembered()
+def shapes_of(given: Input) -> Signature:
+    """Return what of an input the geometry of a net depends on: places, shapes and types of its tensors."""
+    found = input_leaves(given.args, given.kwargs)
+    return tuple((leaf, tuple(tensor.shape), tensor.dtype) for leaf, tensor in found)
+
+
+def looks_like_a_picture(given: Input) -> bool:
+    """Return whether the first tensor of an input has rows and columns."""
+    first = next((shape for _, shape, _ in shapes_of(given)), ())
+    return len(first) == 4 or (len(first) == 3 and given.image is not None)
+
+
+def index_of(shape: tuple[int, ...], sizes: Sizes, cell: Sizes, sample: int) -> tuple[Any, ...] | None:
+    """Return where the values of a cell, of all channels, are in a tensor whose maps have these sizes.
+
+    [N, C, H, W], [C, H, W], [N, H, W, C] and [N, L, D] with L tokens in a grid, at its end; None for others.
+    """
+    row, column = cell
+    if len(shape) == 4 and shape[2:] == sizes:
+        return (sample, ..., row, column)
+    if len(shape) == 4 and shape[1:3] == sizes:
+        return (sample, row, column)
+    if len(shape) == 3 and shape[1:] == sizes:
+        return (..., row, column)
+    tokens = sizes[0] * sizes[1]
+    if len(shape) == 3 and tokens <= shape[1] <= tokens + 8:
+        return (sample, shape[1] - tokens + row * sizes[1] + column)
+    return None
+
+
+def _computed(field: Field, cell: Sizes, size: Sizes) -> Seen | None:
+    box = field.box(cell)
+    if box is None:
+        return None
+    scales = field.rows.scale, field.columns.scale
+    extent = box.size if scales[0] is None or scales[1] is None else (scales[0].size, scales[1].size)
+    return Seen(box, field.middle(cell), extent, size, COMPUTED, field.everywhere)
+
+
+def _measured(box: Box, size: Sizes, unruled: str) -> Seen:
+    middle = ((box.top + box.bottom - 1) / 2, (box.left + box.right - 1) / 2)
+    return Seen(box, middle, box.size, size, MEASURED, False, unruled)
