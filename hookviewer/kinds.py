@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -40,3 +41,25 @@ class Key(NamedTuple):
     kind: Kind
     call: int = 0
     leaf: str = ""
+
+
+_FUNCTIONAL = re.compile(r"(?P<module>.*):(?P<op>\w+)#(?P<number>\d+)", re.DOTALL)
+
+
+class Functional(NamedTuple):
+    """What the path of a functional call says: `layer1.0:add#0` is the first `add` that `layer1.0` runs."""
+
+    module: str
+    op: str
+    number: int
+
+    @classmethod
+    def of(cls, path: str) -> Functional | None:
+        """Return the parts of `path`, `None` where it is the path of a module."""
+        match = _FUNCTIONAL.fullmatch(path)
+        return None if match is None else cls(match["module"], match["op"], int(match["number"]))
+
+    @property
+    def path(self) -> str:
+        """The path that this was made of."""
+        return f"{self.module}:{self.op}#{self.number}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import types
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -140,6 +141,42 @@ def children_of(module: nn.Module) -> list[tuple[str, nn.Module]]:
 def joined(path: str, name: str) -> str:
     """Return the path of a child."""
     return f"{path}.{name}" if path else name
+
+
+HELD_DEPTH = 3
+"""How deep lists, mappings and plain objects are searched for a module."""
+
+
+_NO_HOLDERS = (nn.Module, torch.Tensor, str, bytes, type, types.ModuleType, types.FunctionType)
+
+
+def place_in(owner: nn.Module, wanted: nn.Module) -> str | None:
+    """Return where `owner` holds a module that is none of its submodules: `blocks[0]`, `heads['a']`."""
+    named = [(name, child) for name, child in children_of(owner) if child is wanted]
+    if named:
+        return named[0][0]
+    for name, value in vars(owner).items():
+        if not name.startswith("_"):
+            place = _place(value, wanted, name, HELD_DEPTH)
+            if place is not None:
+                return place
+    return None
+
+
+def _place(value: object, wanted: nn.Module, place: str, depth: int) -> str | None:
+    if value is wanted:
+        return place
+    if depth == 0 or isinstance(value, _NO_HOLDERS):
+        return None
+    inner: Iterable[tuple[str, object]] = ()
+    if isinstance(value, Mapping):
+        inner = ((f"[{key!r}]", item) for key, item in value.items())
+    elif isinstance(value, (list, tuple)):
+        inner = ((f"[{number}]", item) for number, item in enumerate(value))
+    elif hasattr(value, "__dict__"):
+        inner = ((f".{name}", item) for name, item in vars(value).items())
+    found = (_place(item, wanted, place + name, depth - 1) for name, item in inner)
+    return next((one for one in found if one is not None), None)
 
 
 def module_tree(model: nn.Module) -> ModuleNode:

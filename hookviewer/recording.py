@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -12,7 +13,7 @@ import torch
 
 from hookviewer import arrays
 from hookviewer.errors import HookViewerError
-from hookviewer.kinds import Key, Kind
+from hookviewer.kinds import Functional, Key, Kind
 
 CPU = torch.device("cpu")
 
@@ -87,6 +88,9 @@ def statistics(record: Record) -> arrays.Statistics:
 class Call:
     """One call of a module: `number` within its path, `order` among all calls of the run, in order of start.
 
+    A `functional` one is a call of a torch function (path `layer1.0:add#0`), in the call of that number of
+    the module that made it.
+
     Shapes and leaves are those of all tensors that went in and came out. `status` is `"ok"`, `"raised"` or
     `"running"` (it never ended: the run was stopped inside it).
     """
@@ -99,6 +103,7 @@ class Call:
     input_leaves: tuple[str, ...] = ()
     output_shapes: tuple[tuple[int, ...], ...] = ()
     output_leaves: tuple[str, ...] = ()
+    functional: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -107,7 +112,8 @@ class Recording(Mapping[Key, Record]):
 
     `absent` holds exactly the keys that the plan asked for and that have no value, each with its reason.
     `never_called` gives the reason for every module of the model that no call reached, ticked or not.
-    `output` is a detached CPU copy of what the model returned. `aliases` maps every second name of a shared
+    `output` is a detached CPU copy of what the model returned. `edited` holds the places (in the list that
+    the run was given) of the edits that changed something. `aliases` maps every second name of a shared
     module to its canonical path. `provenance` says how the run was made (device, mode, seed, target, edits).
     """
 
@@ -118,6 +124,7 @@ class Recording(Mapping[Key, Record]):
     notes: tuple[str, ...] = ()
     output: Any = None
     target_value: float | None = None
+    edited: tuple[int, ...] = ()
     aliases: Mapping[str, str] = dataclasses.field(default_factory=dict)
     provenance: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
@@ -144,12 +151,21 @@ class Recording(Mapping[Key, Record]):
 
     def leaves(self, path: str, kind: Kind, call: int = 0) -> tuple[str, ...]:
         """Return the leaves that were recorded for this path, kind and call, in order."""
-        path = self.aliases.get(path, path)
+        path = self._own(path)
         return tuple(key.leaf for key in self.records if key[:3] == (path, kind, call))
 
     def calls(self, path: str) -> tuple[Call, ...]:
         """Return one entry per call of the module, in order of start; empty when it was never called."""
-        return self.module_calls.get(self.aliases.get(path, path), ())
+        return self.module_calls.get(self._own(path), ())
+
+    def in_order(self) -> tuple[Call, ...]:
+        """Return all calls of the run in order of start, functional calls too where the plan lists them."""
+        return tuple(sorted(itertools.chain(*self.module_calls.values()), key=lambda call: call.order))
+
+    @property
+    def op_calls(self) -> tuple[Call, ...]:
+        """The functional calls in order of execution; none unless the plan lists them (`plan.with_ops()`)."""
+        return tuple(call for call in self.in_order() if call.functional)
 
     def reason(self, key: Key) -> str:
         """Return why there is no record for `key`, in words."""
@@ -162,7 +178,7 @@ class Recording(Mapping[Key, Record]):
         if key.path in self.never_called:
             return self.never_called[key.path]
         calls = self.calls(key.path)
-        if calls and key.call >= len(calls):
+        if calls and key.call not in {call.number for call in calls}:
             count = f"{key.path or 'The model'} was called {len(calls)} time(s) in this run"
             return f"{count}; there is no call {key.call}."
         return f"The {key.kind} of {key.path or 'the model'} was not asked for in this run."
@@ -190,4 +206,11 @@ class Recording(Mapping[Key, Record]):
         return sum(record.nbytes for record in self.records.values())
 
     def _canonical(self, key: Key) -> Key:
-        return key._replace(path=self.aliases.get(key.path, key.path))
+        return key._replace(path=self._own(key.path))
+
+    def _own(self, path: str) -> str:
+        """Return the canonical path of a module, or of a functional call that it makes."""
+        call = Functional.of(path)
+        if call is None or path in self.module_calls:
+            return self.aliases.get(path, path)
+        return call._replace(module=self.aliases.get(call.module, call.module)).path

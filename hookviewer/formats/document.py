@@ -91,6 +91,7 @@ def _recording(recording: Recording, store: Store) -> Document:
         "notes": list(recording.notes),
         "output": encoded(recording.output, store),
         "target_value": recording.target_value,
+        "edited": list(recording.edited),
         "aliases": dict(recording.aliases),
         "provenance": dict(recording.provenance),
     }
@@ -124,6 +125,7 @@ def _from_document(document: Document, fetch: Fetch) -> Recording:
         notes=tuple(document["notes"]),
         output=decoded(document["output"], fetch),
         target_value=document["target_value"],
+        edited=tuple(int(place) for place in document.get("edited", ())),
         aliases=document["aliases"],
         provenance=document["provenance"],
     )
@@ -159,4 +161,5 @@ def _to_call(entry: Mapping[str, Any]) -> Call:
         input_leaves=tuple(entry["input_leaves"]),
         output_shapes=tuple(tuple(shape) for shape in entry["output_shapes"]),
         output_leaves=tuple(entry["output_leaves"]),
+        functional=bool(entry.get("functional", False)),
     )

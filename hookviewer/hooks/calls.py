@@ -11,7 +11,7 @@ from torch.autograd.graph import GradientEdge
 
 from hookviewer import torch_private
 from hookviewer.edits import Edit
-from hookviewer.kinds import Key
+from hookviewer.kinds import Functional, Key
 from hookviewer.leaves import Loan, take_back
 from hookviewer.recording import Call
 
@@ -37,7 +37,7 @@ class Lent:
 
 
 class Frame:
-    """One call of one module while it runs."""
+    """One call of one module while it runs; a functional call has no `module`."""
 
     __slots__ = (
         "begins",
@@ -50,6 +50,7 @@ class Frame:
         "loans",
         "module",
         "number",
+        "opened",
         "order",
         "output_leaves",
         "output_shapes",
@@ -59,7 +60,7 @@ class Frame:
         "versions",
     )
 
-    def __init__(self, module: nn.Module, path: str, number: int, order: int) -> None:
+    def __init__(self, module: nn.Module | None, path: str, number: int, order: int) -> None:
         self.module = module
         self.path = path
         self.number = number
@@ -67,6 +68,8 @@ class Frame:
         self.handling = sys.exc_info()[1]
         """The exception that the model is handling already: it is not this call's failure."""
         self.status = "running"
+        self.opened: dict[str, int] = {}
+        """How often each function, and each module that has no name, was called right inside."""
         self.begins = 0
         """How many tensors were recorded before the module itself ran."""
         self.inputs: Leaves = []
@@ -101,7 +104,14 @@ class Frame:
             self.input_leaves,
             self.output_shapes,
             self.output_leaves,
+            self.module is None,
         )
+
+    def next(self, name: str) -> str:
+        """Return the path of the next thing called `name` that this call runs itself."""
+        number = self.opened.get(name, 0)
+        self.opened[name] = number + 1
+        return Functional(self.path, name, number).path
 
 
 class Calls:
@@ -119,6 +129,18 @@ class Calls:
         calls.append(frame)
         self.frames.append(frame)
         self.stack.append(frame)
+        return frame
+
+    def made(self, caller: Frame, name: str) -> Frame:
+        """Count a functional call that `caller` makes; its number is that of the caller's call."""
+        path = caller.next(name)
+        if caller.repeated:
+            frame = Frame(None, path, caller.number, -1)
+            frame.repeated = True
+            return frame
+        frame = Frame(None, path, caller.number, len(self.frames))
+        self.by_path.setdefault(path, []).append(frame)
+        self.frames.append(frame)
         return frame
 
     def repeat(self, module: nn.Module, path: str) -> Frame:

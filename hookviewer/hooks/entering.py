@@ -36,9 +36,9 @@ def entered(state: State, frame: Frame, wanted: Wanted, inputs: Inputs) -> Input
         state.record(frame, Kind.INPUT, found)
     frame.begins = state.overwrites.count
     frame.inputs = found
+    frame.versions = [(tensor, torch_private.version(tensor)) for _, tensor in found]
     if state.gradients is None:
         return changed
-    frame.versions = [(tensor, torch_private.version(tensor)) for _, tensor in found]
     if Kind.GRAD_INPUT_TOTAL in wanted.kinds:
         _watch_totals(state, state.gradients, frame, found)
     if wanted.has(Kind.GRAD_INPUT):
@@ -51,7 +51,7 @@ def entered(state: State, frame: Frame, wanted: Wanted, inputs: Inputs) -> Input
 def edited_inputs(state: State, frame: Frame, wanted: Wanted, inputs: Inputs) -> Inputs | None:
     """Return the inputs as the edits make them, or `None` where there are none."""
     edits = wanted.edits_of(Kind.INPUT)
-    new = state.edited(frame, edits, input_leaves(*inputs)) if edits else {}
+    new = state.edited(frame, Kind.INPUT, edits, input_leaves(*inputs)) if edits else {}
     return _lent_inputs(inputs, new, frame) if new else None
 
 
@@ -101,7 +101,7 @@ def _watch(gradients: Gradients, wanted: Wanted, key: Key, tensor: torch.Tensor,
     if key.kind in wanted.kinds:
         gradients.watch_object(key, tensor, edits)
     else:
-        gradients.edit(tensor, edits)
+        gradients.edit(key, tensor, edits)
 
 
 def can_alias(tensor: torch.Tensor) -> bool:

@@ -10,7 +10,7 @@ from torch.autograd.graph import GradientEdge, Node, get_gradient_edge
 from torch.utils.hooks import RemovableHandle
 
 from hookviewer import torch_private
-from hookviewer.edits import Edit, edited
+from hookviewer.edits import Edit, edited, same
 from hookviewer.errors import HookViewerError
 from hookviewer.hooks.journal import Journal
 from hookviewer.hooks.survey import survey
@@ -72,8 +72,8 @@ class Gradients:
         self.edges: list[GradientEdge] = []
         self.views: list[View] = []
         self.reached: set[Node] = set()
-        self.ran: set[int] = set()
-        """The edits (by `id`) that changed a gradient."""
+        self.effects: dict[int, bool] = {}
+        """The edits (by `id`) that were applied, and whether any of them has changed a gradient."""
         self.handles: list[RemovableHandle] = []
 
     def watch(
@@ -89,7 +89,7 @@ class Gradients:
         """
         for other in beside:
             self.parts.setdefault(key, [])
-            self.edit(other, edits or [])
+            self.edit(key, other, edits or [])
             self._read(key, other)
         base = torch_private.base_of(tensor)
         if base is not None and base.requires_grad:
@@ -113,13 +113,13 @@ class Gradients:
         if edits:
             self.edited[key] = edits
             self._read_before(key, tensor)
-            self.edit(tensor, edits)
+            self.edit(key, tensor, edits)
         self._read(key, tensor)
 
-    def edit(self, tensor: torch.Tensor, edits: list[Edit]) -> None:
+    def edit(self, key: Key, tensor: torch.Tensor, edits: list[Edit]) -> None:
         """Change the gradient that flows into `tensor`."""
         for edit in edits:
-            self.handles.append(_hooked(tensor, self._editor(edit)))
+            self.handles.append(_hooked(tensor, self._editor(edit, key)))
 
     def watch_total(self, key: Key, tensor: torch.Tensor, note: str) -> None:
         """Record the gradient of `tensor` for a key whose own tensor object is not used any further."""
@@ -158,12 +158,14 @@ class Gradients:
 
         self.handles.append(_hooked(tensor, hook))
 
-    def _editor(self, edit: Edit) -> Callable[[torch.Tensor | None], torch.Tensor | None]:
+    def _editor(self, edit: Edit, key: Key) -> Callable[[torch.Tensor | None], torch.Tensor | None]:
         def hook(gradient: torch.Tensor | None) -> torch.Tensor | None:
             if gradient is None:
                 return None
-            self.ran.add(id(edit))
-            return edited(gradient, edit)
+            new = edited(gradient, edit, key)
+            if not self.effects.get(id(edit)):
+                self.effects[id(edit)] = not same(new, gradient)
+            return new
 
         return hook
 
@@ -253,7 +255,13 @@ class Gradients:
 
 
 def _hooked(tensor: torch.Tensor, hook: Callable[[torch.Tensor | None], Any]) -> RemovableHandle:
-    handle: RemovableHandle = tensor.register_hook(hook)  # type: ignore[no-untyped-call]
+    def quiet(gradient: torch.Tensor | None) -> Any:
+        with (
+            torch_private.without_torch_function()
+        ):  # what a hook computes is no functional call of the model
+            return hook(gradient)
+
+    handle: RemovableHandle = tensor.register_hook(quiet)  # type: ignore[no-untyped-call]
     return handle
 
 

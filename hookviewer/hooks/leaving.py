@@ -43,7 +43,7 @@ def left(state: State, frame: Frame, wanted: Wanted, output: Any) -> Any:
 def _changed_output(state: State, frame: Frame, wanted: Wanted, output: Any) -> Any:
     take_back(frame.loans)
     output = _handed_back(state, frame, output)
-    if state.starts_gradients and torch.is_grad_enabled():
+    if state.starts_gradients and frame.module is not None and torch.is_grad_enabled():
         output = mapped(output, _started)
     return edited_output(state, frame, wanted, output)
 
@@ -54,12 +54,13 @@ def edited_output(state: State, frame: Frame, wanted: Wanted, output: Any) -> An
     if not edits:
         return output
     found = leaves(output)
-    if any(tensor is passed for _, tensor in found for _, passed in frame.inputs):
+    written = {id(given) for given, version in frame.versions if torch_private.version(given) != version}
+    if any(id(tensor) in written for _, tensor in found):
         state.journal.note(
             f"{frame.path or 'The model'} works in place: where the model ignores what it returns, "
             "an edit of its output has no effect."
         )
-    return replaced(output, state.edited(frame, edits, found))
+    return replaced(output, state.edited(frame, Kind.OUTPUT, edits, found))
 
 
 def _handed_back(state: State, frame: Frame, output: Any) -> Any:
@@ -110,7 +111,7 @@ def _watch_outputs(state: State, gradients: Gradients, frame: Frame, wanted: Wan
         edits = applying(wanted.edits_of(Kind.GRAD_OUTPUT), frame, leaf, tensor)
         original, beside = state.original(tensor)
         if Kind.GRAD_OUTPUT not in wanted.kinds:
-            gradients.edit(original, edits)
+            gradients.edit(key, original, edits)
         elif _changed_inside(frame, tensor):
             gradients.watch_memory(key, original, edits)
         else:

@@ -15,7 +15,9 @@ from hookviewer.hooks.calls import Frame
 from hookviewer.hooks.entering import Inputs, edited_inputs, entered
 from hookviewer.hooks.leaving import left, repeated
 from hookviewer.hooks.state import State
-from hookviewer.modules import ModuleIndex
+from hookviewer.modules import ModuleIndex, joined, place_in
+
+BUILT = "{} is a {} that no module holds: {} built it in forward, or got it from elsewhere."
 
 
 class Observer:
@@ -38,7 +40,8 @@ class Observer:
         self.check_cancelled = check_cancelled
         self.phase = "idle"
         self.failure: tuple[BaseException, Frame] | None = None
-        self.unregistered = 0
+        self.strangers: list[nn.Module] = []
+        """Modules that were found on the way; while they are held no other object gets their `id`."""
         self.thread = threading.get_ident()
         self.handles: list[RemovableHandle] = []
 
@@ -71,14 +74,28 @@ class Observer:
         """Hook a module that is no submodule: built in `forward`, or kept in a plain list."""
         if id(module) in self.paths or self.phase != "forward" or not self._listening():
             return None
-        path = f"<unregistered {type(module).__name__} #{self.unregistered}>"
-        self.paths[id(module)] = path
-        self.index.modules[path] = module  # which also keeps its id from being used again
-        self.unregistered += 1
-        self.on_found(path, module)
-        self._hook(module)
+        with torch_private.without_torch_function():
+            path = self._found(module)
+            self.paths[id(module)] = path
+            self.strangers.append(module)
+            if path not in self.index.modules:
+                self.index.modules[path] = module
+                self.on_found(path, module)
+            self._hook(module)
         result = self._before(module, args, {})  # the list of this call's pre-hooks was made before
         return None if result is None else result[0]
+
+    def _found(self, module: nn.Module) -> str:
+        """Return a path for a module that is no submodule: where the calling modules hold it, if they do."""
+        running = self.state.calls.stack
+        for frame in reversed(running):
+            place = None if frame.module is None else place_in(frame.module, module)
+            if place is not None:
+                return joined(frame.path, place)
+        caller = running[-1] if running else Frame(None, "", 0, 0)
+        path = caller.next(type(module).__name__)
+        self.state.journal.note(BUILT.format(path, type(module).__name__, caller.path or "the model"))
+        return path
 
     def _before(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Inputs | None:
         if not self._listening():

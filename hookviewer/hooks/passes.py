@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import gc
 import sys
 from collections.abc import Callable, Iterable
@@ -15,6 +17,7 @@ from hookviewer import torch_private
 from hookviewer.errors import Cancelled, HookViewerError, ModelError
 from hookviewer.hooks.calls import Frame
 from hookviewer.hooks.failures import forget_frames, given_shapes, model_error, out_of_memory
+from hookviewer.hooks.functional import FunctionalCalls
 from hookviewer.hooks.gradients import Gradients
 from hookviewer.hooks.journal import Journal
 from hookviewer.hooks.number import number_of
@@ -30,7 +33,7 @@ from hookviewer.hooks.prepare import (
 from hookviewer.hooks.reasons import Absence
 from hookviewer.hooks.request import Request
 from hookviewer.hooks.state import Halt, State
-from hookviewer.kinds import Key, Kind
+from hookviewer.kinds import Functional, Key, Kind
 from hookviewer.leaves import leaves, mapped
 from hookviewer.modules import ModuleIndex, joined
 from hookviewer.preserve import cuda_in_use
@@ -79,6 +82,7 @@ class Run:
         self.observer = Observer(
             index, self.state, on_module=on_module, on_found=found, check_cancelled=check_cancelled
         )
+        self.functional = None if request.ops is None else FunctionalCalls(index, self.state, check_cancelled)
         self.used: set[str] = set()
         self.stopped = ""
         self.output: Any = None
@@ -134,7 +138,8 @@ class Run:
         self.observer.attach()
         self.observer.phase = "forward"
         try:
-            output = self.index.root(*args, **kwargs)
+            with self._functional_calls(repeating=False):
+                output = self.index.root(*args, **kwargs)
         finally:
             self.observer.phase = "idle"
             self.state.overwrites.finish()
@@ -142,6 +147,11 @@ class Run:
             self.gradients.settle_views()
         self.output = self._copied(output)
         return output
+
+    def _functional_calls(self, *, repeating: bool) -> contextlib.AbstractContextManager[Any]:
+        if self.functional is None:
+            return contextlib.nullcontext()
+        return self.functional.seen(repeating=repeating)
 
     def _copied(self, output: Any) -> Any:
         key = Key("", Kind.OUTPUT)
@@ -167,7 +177,8 @@ class Run:
     def _backward(self, gradients: Gradients, number: torch.Tensor) -> None:
         self.observer.phase = "backward"
         try:
-            used_grad = gradients.drive(number, list(all_parameters(self.index).values()))
+            with self._functional_calls(repeating=True):
+                used_grad = gradients.drive(number, list(all_parameters(self.index).values()))
         finally:
             self.observer.phase = "idle"
         self._find_used(gradients)
@@ -224,13 +235,15 @@ class Run:
 
     def recording(self) -> Recording:
         """Return what was recorded, with a reason for everything that is missing."""
-        self._tell_unused_edits()
+        edited = self._tell_edits()
+        self._tell_unmatched()
         absence = Absence(
             self.index,
             self.request,
             self.state.calls,
             said=self.journal.reasons,
             used=self.used,
+            used_by={} if self.functional is None else self.functional.used,
             stopped=self.stopped,
             after_target=self._comes_after_target,
         )
@@ -242,6 +255,7 @@ class Run:
             notes=tuple(self.journal.notes),
             output=self.output,
             target_value=self.target_value,
+            edited=edited,
             aliases=self.index.aliases,
             provenance=self.provenance,
         )
@@ -252,8 +266,28 @@ class Run:
         around = (frame.path, frame.number) in self.state.unit_around and "output" in kind
         return started is not None and (frame.order >= started or around)
 
-    def _tell_unused_edits(self) -> None:
-        ran = self.state.met | (self.gradients.ran if self.gradients is not None else set())
-        for edit in self.request.edits:
-            if id(edit) not in ran:
+    def _tell_edits(self) -> tuple[int, ...]:
+        """Return the places of the edits that changed something, and note what the others did."""
+        told = (
+            [self.state.effects] if self.gradients is None else [self.state.effects, self.gradients.effects]
+        )
+        changing = []
+        for place, edit in enumerate(self.request.edits):
+            changed = [effects[id(edit)] for effects in told if id(edit) in effects]
+            if any(changed):
+                changing.append(place)
+            elif changed:
+                self.journal.note(f"The edit {edit} changed nothing: the values were like that before.")
+            else:
                 self.journal.note(f"The edit {edit} did not run: nothing that it is for came by in this run.")
+        return tuple(changing)
+
+    def _tell_unmatched(self) -> None:
+        """Note the patterns of functional calls that none matched."""
+        seen = [path for path, frames in self.state.calls.by_path.items() if frames[0].module is None]
+        for pattern in sorted(self.request.unmatched(seen)):
+            made = sorted({call.op for call in map(Functional.of, seen) if call is not None})
+            near = difflib.get_close_matches(pattern.rpartition(":")[2], made, n=3) or made[:8]
+            self.journal.note(
+                f"No functional call of this run matches {pattern!r}; it made {', '.join(near) or 'none'}."
+            )

@@ -94,7 +94,8 @@ def take_parameters(
             if gradients is None or not value.requires_grad:
                 continue
             edits = [edit for edit in wanted.edits_of(Kind.PARAM_GRAD) if edit.leaf in (None, name)]
+            key = Key(path, Kind.PARAM_GRAD, 0, name)
             if Kind.PARAM_GRAD in wanted.kinds:
-                gradients.watch_object(Key(path, Kind.PARAM_GRAD, 0, name), value, edits)
+                gradients.watch_object(key, value, edits)
             else:
-                gradients.edit(value, edits)
+                gradients.edit(key, value, edits)

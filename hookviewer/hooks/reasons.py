@@ -9,9 +9,10 @@ from torch import nn
 
 from hookviewer import torch_private
 from hookviewer.hooks.calls import Calls, Frame
-from hookviewer.hooks.request import Request
-from hookviewer.kinds import GRADIENTS, Key, Kind
+from hookviewer.hooks.request import Request, Wanted
+from hookviewer.kinds import GRADIENTS, Functional, Key, Kind
 from hookviewer.modules import ModuleIndex
+from hookviewer.ops import is_whole
 
 CONTAINERS = (nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict)
 
@@ -55,6 +56,7 @@ class Absence:
         *,
         said: Mapping[Key, str],
         used: Set[str],
+        used_by: Mapping[str, str],
         stopped: str,
         after_target: Callable[[Frame, Kind], bool] = lambda frame, kind: False,
     ) -> None:
@@ -64,6 +66,8 @@ class Absence:
         self.said = said
         self.used = used
         """Modules that were not called but whose parameters are in the graph."""
+        self.used_by = used_by
+        """The functional call that uses the parameters of a module, where functional calls are listed."""
         self.stopped = stopped
         """A sentence on why the run ended early, or nothing."""
         self.after_target = after_target
@@ -71,7 +75,7 @@ class Absence:
 
     def reasons(self, records: Mapping[Key, object]) -> dict[Key, str]:
         """Return the absent keys, each with its reason."""
-        found = {path: self.request.wanted(path) for path in (*self.request.modules, *self.calls.by_path)}
+        found = {path: self._wanted(path) for path in (*self.request.modules, *self.calls.by_path)}
         return {
             key: why
             for path, wanted in found.items()
@@ -79,6 +83,10 @@ class Absence:
             for key, why in self._of(path, kind)
             if key not in records
         }
+
+    def _wanted(self, path: str) -> Wanted:
+        functional = any(frame.module is None for frame in self.calls.by_path.get(path, ())[:1])
+        return self.request.wanted_call(path) if functional else self.request.wanted(path)
 
     def never_called(self) -> dict[str, str]:
         """Return the reason for every module that no call reached."""
@@ -102,7 +110,8 @@ class Absence:
             return
         if not leaves:
             word = "was given" if side == "input" else "returned"
-            yield Key(frame.path, kind, frame.number), f"The module {word} no tensor in this call."
+            what = "The function" if frame.module is None else "The module"
+            yield Key(frame.path, kind, frame.number), f"{what} {word} no tensor in this call."
         for leaf in leaves:
             key = Key(frame.path, kind, frame.number, leaf)
             yield key, self.said.get(key) or self.stopped or self._not_reached(frame, kind)
@@ -125,7 +134,8 @@ class Absence:
             else {name: value for name, value in module._parameters.items() if value is not None}
         )
         if not own:
-            yield Key(path, kind), "The module has no parameters of its own."
+            what = "A functional call" if self._is_call(path) else "The module"
+            yield Key(path, kind), f"{what} has no parameters of its own."
         for name, value in own.items():
             frozen = "It is frozen: its requires_grad is False." if not value.requires_grad else ""
             key = Key(path, kind, 0, name)
@@ -138,12 +148,16 @@ class Absence:
 
     def _not_called(self, path: str) -> str:
         module = self.index.modules.get(path)
+        if module is None and self._is_call(path):
+            return self._no_such_call(path)
         if module is None:
             return "The model did not call such a module in this run."
         if isinstance(module, CONTAINERS):
             return (
                 f"A {type(module).__name__} is a container: it is never called itself, only what is inside."
             )
+        if path in self.used_by:
+            return f"It was not called: its weights are used directly by {self.used_by[path]}."
         if self._used_directly(path):
             return (
                 "It was not called: another module uses its parameters directly, and no hook sees its output."
@@ -151,6 +165,23 @@ class Absence:
         if self.stopped:
             return f"It was not called. {self.stopped}"
         return "It was not called in this run: the model leaves it out, or uses only its parameters."
+
+    def _is_call(self, path: str) -> bool:
+        return path not in self.index.modules and Functional.of(path) is not None
+
+    def _no_such_call(self, path: str) -> str:
+        wished = Functional.of(path)
+        owner = "" if wished is None else wished.module
+        module = self.index.modules.get(owner)
+        if module is not None and is_whole(module):
+            return f"What runs inside of a {type(module).__name__} is not listed: the module is its record."
+        if owner not in self.calls.by_path:
+            return f"No such call was made: {owner or 'the model'} was not called in this run."
+        calls = map(Functional.of, self.calls.by_path)
+        made = [f"{call.op}#{call.number}" for call in calls if call is not None and call.module == owner]
+        return (
+            f"{owner or 'The model'} made no such call in this run; it made {', '.join(made[:12]) or 'none'}."
+        )
 
     def _used_directly(self, path: str) -> bool:
         parent, _, name = path.rpartition(".")

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from torch import nn
 from torch.nn.parameter import is_lazy
 
 from hookviewer.edits import Edit
 from hookviewer.errors import HookViewerError
-from hookviewer.kinds import GRADIENTS, Kind
+from hookviewer.kinds import GRADIENTS, Functional, Kind
 from hookviewer.modules import ModuleIndex
-from hookviewer.plan import HookPlan, unknown
+from hookviewer.plan import HookPlan, canonical, op_matches, unknown
 from hookviewer.targets import Target, unit
 
-UNREGISTERED = re.compile(r"<unregistered \w+ #\d+>")
-"""The path of a module that the model calls but does not hold as a submodule."""
+CALL_KINDS = frozenset(Kind) - {Kind.PARAM, Kind.PARAM_GRAD}
+"""What a pattern asks of functional calls, which have no parameters of their own."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Wanted:
-    """What is asked of one module."""
+    """What is asked of one module, or of one functional call."""
 
     kinds: frozenset[Kind] = frozenset()
     edits: tuple[Edit, ...] = ()
@@ -50,19 +49,52 @@ class Request:
     """A plan, edits and a target in canonical paths."""
 
     modules: dict[str, Wanted]
+    kinds: frozenset[Kind]
     others: Wanted
     """What is asked of modules that are found during the run."""
     target: Target | None
     edits: tuple[Edit, ...]
     gradients: bool
     summarised: frozenset[str] = frozenset()
+    ops: frozenset[str] | None = None
+    """Patterns of the functional calls to record; `None` where nobody asks for functional calls at all."""
+    names: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
+    """All names of every module, by its canonical one."""
+    matched: dict[str, Wanted] = dataclasses.field(default_factory=dict)
+    """What is asked of the functional calls that came by."""
 
     def wanted(self, path: str) -> Wanted:
         """Return what is asked of the module at `path`."""
         found = self.modules.get(path)
         if found is None:
-            return self.others if path.startswith("<unregistered ") else NOTHING
+            return NOTHING if path in self.names else self.others
         return found
+
+    def wanted_call(self, path: str) -> Wanted:
+        """Return what is asked of the functional call at `path`."""
+        if path not in self.matched:
+            self.matched[path] = self._of_call(path)
+        return self.matched[path]
+
+    def unmatched(self, paths: Iterable[str]) -> set[str]:
+        """Return the patterns that match none of these functional calls."""
+        calls = [call for call in map(Functional.of, paths) if call is not None]
+        return {
+            pattern
+            for pattern in self.ops or ()
+            if not any(op_matches(pattern, self._names_of(call), call) for call in calls)
+        }
+
+    def _names_of(self, call: Functional) -> Sequence[str]:
+        return self.names.get(call.module, (call.module,))
+
+    def _of_call(self, path: str) -> Wanted:
+        exact = self.modules.get(path, NOTHING)
+        call = Functional.of(path)
+        if call is None or exact.kinds or not self.ops:
+            return exact
+        wanted = any(op_matches(pattern, self._names_of(call), call) for pattern in self.ops)
+        return Wanted(self.kinds & CALL_KINDS, exact.edits) if wanted else exact
 
     @functools.cached_property
     def unit(self) -> unit | None:
@@ -86,16 +118,19 @@ def checked(index: ModuleIndex, plan: HookPlan, *, target: Target | None, edits:
     }
     everything = kept.issuperset(index.modules)
     others = Wanted(plan.kinds) if everything else NOTHING
-    return Request(modules, others, target, edits, plan.needs_target, summarised)
+    asked = {*modules, target.path} if isinstance(target, unit) else modules
+    ops = frozenset() if plan.ops is None and any(map(Functional.of, asked)) else plan.ops
+    names = {path: tuple(index.names[id(module)]) for path, module in index.modules.items()}
+    return Request(
+        modules, plan.kinds, others, target, edits, plan.needs_target, summarised, ops=ops, names=names
+    )
 
 
 def _canonical(index: ModuleIndex, path: str) -> str:
-    canonical = index.canonical(path)
-    if canonical is None and UNREGISTERED.fullmatch(path):
-        return path
-    if canonical is None:
+    found = canonical(index, path)
+    if found is None:
         raise HookViewerError(unknown(index, path))
-    return canonical
+    return found
 
 
 def _edits_at(edits: tuple[Edit, ...], path: str) -> tuple[Edit, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import torch
 
 from hookviewer import torch_private
-from hookviewer.edits import Edit, edited
+from hookviewer.edits import Edit, edited, same
 from hookviewer.errors import HookViewerError
 from hookviewer.hooks.calls import Calls, Frame, Leaves
 from hookviewer.hooks.gradients import Gradients
@@ -47,8 +47,8 @@ class State:
     unit_around: frozenset[tuple[str, int]] = frozenset()
     """The calls that were still running then, by path and number: what they return comes later."""
     overwrites: Overwrites = dataclasses.field(init=False)
-    met: set[int] = dataclasses.field(default_factory=set)
-    """The edits (by `id`) that were applied."""
+    effects: dict[int, bool] = dataclasses.field(default_factory=dict)
+    """The edits (by `id`) that were applied, and whether any of them has changed a value."""
 
     def __post_init__(self) -> None:
         self.overwrites = Overwrites(self.journal)
@@ -60,25 +60,27 @@ class State:
             self.journal.take(key, tensor)
             self.overwrites.watch(key, tensor)
 
-    def edited(self, frame: Frame, edits: list[Edit], found: Leaves) -> dict[int, torch.Tensor]:
+    def edited(self, frame: Frame, kind: Kind, edits: list[Edit], found: Leaves) -> dict[int, torch.Tensor]:
         """Return what `edits` make of the tensors of a call, by the `id` of the original."""
         new: dict[int, torch.Tensor] = {}
         for leaf, tensor in found:
             value = tensor
             for edit in applying(edits, frame, leaf, tensor):
-                value = self._apply(edit, value)
+                value = self._apply(edit, value, Key(frame.path, kind, frame.number, leaf))
             if value is not tensor:
                 new[id(tensor)] = value
         return new
 
-    def _apply(self, edit: Edit, tensor: torch.Tensor) -> torch.Tensor:
+    def _apply(self, edit: Edit, tensor: torch.Tensor, key: Key) -> torch.Tensor:
+        if torch_private.in_functorch(tensor):
+            self.journal.note(f"The edit {edit} did not run inside a vmap or grad transform.")
+            return tensor
         try:
-            new = edited(tensor, edit)
+            new = edited(tensor, edit, key)
         except HookViewerError as mistake:
             raise Halt(mistake, edit.path) from None
-        if id(edit) not in self.met and torch.equal(new, tensor):
-            self.journal.note(f"The edit {edit} changed nothing: the values were like that before.")
-        self.met.add(id(edit))
+        if not self.effects.get(id(edit)):
+            self.effects[id(edit)] = not same(new, tensor)
         return new
 
     def differentiable(self, key: Key, tensor: torch.Tensor) -> bool:

@@ -1,18 +1,30 @@
-"""Interventions: what a run changes on purpose, out of place and for that run only."""
+"""One change of one tensor of a run, and how it is made."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 
 from hookviewer.errors import HookViewerError
-from hookviewer.kinds import Kind
+from hookviewer.kinds import Key, Kind
 
 Operation = Callable[[torch.Tensor], torch.Tensor]
 Index = int | list[int] | tuple[Any, ...] | slice | None
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """An operation whose values depend on which tensor it changes: it takes them from a recording."""
+
+    def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Raise: what the tensor is must be known."""
+
+    def at(self, key: Key) -> Operation:
+        """Return the operation for the tensor that `key` means."""
+
 
 EDITABLE = frozenset({Kind.INPUT, Kind.OUTPUT, Kind.GRAD_OUTPUT, Kind.GRAD_INPUT, Kind.PARAM_GRAD})
 
@@ -56,20 +68,48 @@ class Edit:
         return self.call in (None, call) and self.leaf in (None, leaf)
 
 
-def edited(tensor: torch.Tensor, edit: Edit) -> torch.Tensor:
-    """Return `tensor` as `edit` makes it: a new tensor like it, still in the graph."""
+def edited(tensor: torch.Tensor, edit: Edit, key: Key | None = None) -> torch.Tensor:
+    """Return `tensor` as `edit` makes it: a new tensor like it, still in the graph.
+
+    `key` is what the tensor is, for operations that take their values from a recording.
+    """
     own = tensor.clone()
+    if isinstance(edit.operation, Placed):
+        whole = edit.operation.at(Key(edit.path, edit.kind) if key is None else key)
+        return _joined_to(tensor, _within(own, edit, _checked(edit, whole(own.clone()), tensor)))
     if edit.index is None:
         return _joined_to(tensor, _checked(edit, edit.operation(own), tensor))
     place = _place(edit, tensor)
+    region = _region(own, edit, place).clone()
+    own[place] = _checked(edit, edit.operation(region), region)
+    return own
+
+
+def _within(own: torch.Tensor, edit: Edit, new: torch.Tensor) -> torch.Tensor:
+    """Return `own` with the region of `edit` taken from `new`."""
+    if edit.index is None:
+        return new
+    place = _place(edit, own)
+    own[place] = _region(new, edit, place)
+    return own
+
+
+def _region(tensor: torch.Tensor, edit: Edit, place: Any) -> torch.Tensor:
     try:
-        region = own[place].clone()
+        return tensor[place]
     except IndexError as error:
         raise HookViewerError(
             f"The index of the edit of {edit.path or 'the model'} does not fit {list(tensor.shape)}: {error}."
         ) from None
-    own[place] = _checked(edit, edit.operation(region), region)
-    return own
+
+
+def same(new: torch.Tensor, old: torch.Tensor) -> bool:
+    """Return whether two tensors of one shape hold the same values, NaN counting as itself."""
+    if new.layout is not torch.strided or new.is_nested or new.is_quantized:
+        return False
+    if new.dtype.is_floating_point and new.dtype.itemsize == 1:  # fp8 cannot be compared
+        new, old = new.float(), old.float()
+    return bool(((new == old) | ((new != new) & (old != old))).all())
 
 
 def _place(edit: Edit, tensor: torch.Tensor) -> Any:
@@ -97,81 +137,3 @@ def _joined_to(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
         return new
     always = torch.ones((), dtype=torch.bool, device=old.device)
     return torch.where(always, new, old)
-
-
-@dataclasses.dataclass(frozen=True)
-class zero:  # noqa: N801 - reads as a verb in Edit("layer4", zero())
-    """Set everything to zero."""
-
-    def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
-        return torch.zeros_like(tensor)
-
-    def __str__(self) -> str:
-        return "zero()"
-
-
-@dataclasses.dataclass(frozen=True)
-class scale:  # noqa: N801
-    """Multiply by `factor`."""
-
-    factor: float
-
-    def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
-        return tensor * self.factor
-
-    def __str__(self) -> str:
-        return f"scale({self.factor:g})"
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class add:  # noqa: N801
-    """Add a number, or a tensor that broadcasts."""
-
-    value: float | torch.Tensor
-
-    def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
-        return tensor + _beside(self.value, tensor)
-
-    def __str__(self) -> str:
-        return f"add({_brief(self.value)})"
-
-
-@dataclasses.dataclass(frozen=True)
-class clamp:  # noqa: N801
-    """Limit to `low` … `high`; `None` leaves a side open."""
-
-    low: float | None = None
-    high: float | None = None
-
-    def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.clamp(self.low, self.high)
-
-    def __str__(self) -> str:
-        return f"clamp({self.low}, {self.high})"
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class replace:  # noqa: N801
-    """Put another tensor (or number) in its place; it broadcasts, and takes dtype and device from there."""
-
-    tensor: float | torch.Tensor
-
-    def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
-        new = torch.as_tensor(_beside(self.tensor, tensor), dtype=tensor.dtype, device=tensor.device)
-        try:
-            return new.detach().expand_as(tensor).clone()
-        except RuntimeError:
-            raise HookViewerError(
-                f"A tensor {list(new.shape)} cannot replace one of {list(tensor.shape)}: give it that shape."
-            ) from None
-
-    def __str__(self) -> str:
-        return f"replace({_brief(self.tensor)})"
-
-
-def _beside(value: float | torch.Tensor, tensor: torch.Tensor) -> float | torch.Tensor:
-    return value.to(tensor) if isinstance(value, torch.Tensor) else value
-
-
-def _brief(value: float | torch.Tensor) -> str:
-    return f"tensor {list(value.shape)}" if isinstance(value, torch.Tensor) else f"{value:g}"
