@@ -48,9 +48,9 @@ def _record(values: torch.Tensor) -> Record:
     return Record(Key("m", Kind.OUTPUT), tuple(values.shape), values.dtype, kept=values.contiguous())
 
 
-def _sheet(values: torch.Tensor, **changes: object) -> Sheet:
+def _sheet(values: torch.Tensor, reading: str | None = None, **changes: object) -> Sheet:
     record = _record(values)
-    maps = maps_of(record, 0, None)
+    maps = maps_of(record, 0, reading)
     column = Column("A", "one", 1, record, maps)
     good = maps.values.astype(np.float64) if maps.values.dtype.kind != "c" else np.abs(maps.values)
     levels = arrays.levels(good, "full")
@@ -165,7 +165,7 @@ def test_a_table_writes_every_value_of_the_plane_that_its_sliders_choose(
     canvas: Canvas, qtbot: QtBot
 ) -> None:
     values = torch.arange(2 * 3 * 4 * 5 * 6 * 7).reshape(2, 3, 4, 5, 6, 7)
-    canvas.show_sheet(_sheet(values))
+    canvas.show_sheet(_sheet(values, "table"))
     table = canvas.findChild(QTableView)
     sliders = canvas.findChildren(QSlider)
     assert len(sliders) == 4
@@ -183,7 +183,9 @@ def test_a_table_writes_every_value_of_the_plane_that_its_sliders_choose(
 
 def sheet_value(values: torch.Tensor, spot: Pointed) -> int:
     """The value that a place in the table's maps [1, rows, columns] stands for."""
-    return int(arrays.as_maps(values.numpy()).values[spot.channel, spot.cell[0], spot.cell[1]])
+    return int(
+        arrays.as_maps(values.numpy(), reading="table").values[spot.channel, spot.cell[0], spot.cell[1]]
+    )
 
 
 def test_the_table_model_keeps_qts_rules(qtbot: QtBot) -> None:

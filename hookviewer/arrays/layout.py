@@ -1,50 +1,50 @@
-"""What the axes of an array mean: a guess from the shape, in words, and every other reading to choose from.
-
-A reading names the axes in order: `sample × channel × row × column`. The first of `readings(array)` is
-the guess.
-"""
+"""An array as something that can be drawn: maps, lines, bars, a number or a table."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hookviewer.arrays.roles import NOTHING, NUMBER, TABLE, TIMES, Hints, grid, readings, roles_of
+
 Array = npt.NDArray[Any]
 
-LAYOUTS = ("maps", "bars", "number", "table")
+LAYOUTS = ("maps", "lines", "bars", "number", "table")
+PARTS = ("magnitude", "phase", "real", "imaginary")
+"""What is shown of complex numbers; the first where nothing was chosen."""
+MAXIMUM = -1
+"""A place on an axis that means the greatest value along it."""
+_SLIDING = ("depth", "frame", "input channel")
+_MOST_NAMED = 1 << 15
+NO_PLACES: Mapping[str, int] = MappingProxyType({})
 
-_TOKEN_GRID = "sample × token in a grid × feature"
-_CHANNELS_LAST = "sample × row × column × channel"
-_BY_AXES = {
-    0: ("number",),
-    1: ("feature", "row"),
-    2: ("sample × feature", "row × column"),
-    3: (
-        "channel × row × column",
-        "sample × token × feature",
-        "sample × channel × time",
-        "sample × row × column",
-    ),
-    4: ("sample × channel × row × column", _CHANNELS_LAST, "channel × depth × row × column"),
-    5: ("sample × channel × depth × row × column",),
-}
-_SMALLEST_GRID = 4  # tokens by tokens
-_FEWEST_FEATURES = 16
+
+@dataclass(frozen=True)
+class Slider:
+    """An axis of which one place is shown: its role, its length and the place (`MAXIMUM`: the greatest)."""
+
+    role: str
+    size: int
+    place: int
 
 
 @dataclass(frozen=True, eq=False)
 class Maps:
     """An array as something that can be drawn.
 
-    `values` is [C, H, W] in float32: C maps; for `bars` [1, 1, D]; for `number` and `table` the numbers in
-    their own dtype, [1, rows, columns]. `axes` says in words what the three axes are, `titles` name the
-    channels where a number is not enough, `samples` is the length of the batch that `sample` chooses from,
-    `reading` the reading in force.
+    `values` is [C, H, W] in float32: C maps; for `lines` [C, 1, T]; for `bars` [1, 1, D]; for `number` and
+    `table` the numbers in their own dtype, [1, rows, columns]. `axes` says in words what the three axes are,
+    `titles` name the channels where a number is not enough, `samples` is the length of the batch that
+    `sample` chooses from, `reading` the reading in force, `sliders` the axes of which one place is shown.
+    `across` is how many maps belong in a row (0: as they fit), `colours` [C, H, W, 3] red, green and blue
+    where the maps are pictures (their `values` are the mean of the three), `apart` the tokens [k, C] that
+    stand before a grid, `filled` how many columns hold values where the others are padding.
     """
 
     values: Array
@@ -53,110 +53,153 @@ class Maps:
     titles: tuple[str, ...] = ()
     samples: int = 1
     reading: str = ""
+    sliders: tuple[Slider, ...] = ()
+    across: int = 0
+    colours: Array | None = None
+    apart: Array | None = None
+    filled: int | None = None
+    complex: bool = False
 
 
-def readings(array: npt.ArrayLike) -> tuple[str, ...]:
-    """Return what the axes may mean; the first is the guess from the shape, the last is always `table`."""
-    shape = np.shape(array)
-    known = _BY_AXES.get(len(shape), ())
-    if 0 in shape or not known:
-        return ("table",)
-    if len(shape) == 3 and _grid(shape[1]):
-        known = (*known, _TOKEN_GRID)
-    guess = _guess(shape, known)
-    return (guess, *(reading for reading in known if reading != guess), "table")
+def as_maps(
+    array: npt.ArrayLike,
+    *,
+    sample: int = 0,
+    reading: str | None = None,
+    hints: Hints = NOTHING,
+    places: Mapping[str, int] = NO_PLACES,
+    part: str = PARTS[0],
+    lengths: Sequence[int] = (),
+) -> Maps:
+    """Return an array as maps, lines, bars, a number or a table; every array has one of these.
 
-
-def as_maps(array: npt.ArrayLike, *, sample: int = 0, reading: str | None = None) -> Maps:
-    """Return an array as maps, bars, a number or a table; every array has one of these.
-
-    `reading` is one of `readings(array)`, the guess where it is None. By shape: [N, C, H, W] gives the C maps
-    of `sample`, [C, H, W] its maps. [N, L, D] gives D maps when L (or L − 1, behind a class token) tokens
-    make a square grid, and one map of L × D when N is 1. [N, C, D, H, W] gives one map per channel and slice,
-    [N, D] and [D] bars, a single value a number; any other array and an empty one a table. Complex values are
-    shown by their magnitude.
+    `reading` is one of `readings(shape, hints)`, the guess where it is None. `sample` is a place on the
+    sample axis, `places` one on each axis that slides, by role (`MAXIMUM` for the greatest along it; one
+    beyond the end is the last). Of complex values one of `PARTS` is shown. `lengths` says how long each
+    padded sequence is.
     """
     values = np.asarray(array)
-    chosen = readings(values)[0] if reading is None else reading
-    if chosen not in readings(values):
+    possible = readings(values.shape, hints)
+    chosen = possible[0] if reading is None else reading
+    if chosen not in possible:
         raise ValueError(f"an array of shape {values.shape} cannot be read as {chosen!r}")
-    if chosen in ("table", "number"):
+    if chosen in (TABLE, NUMBER):
         return _numbers(values, chosen)
-    samples = values.shape[0] if chosen.startswith("sample") else 1
-    one = values[sample] if chosen.startswith("sample") else values
-    maps, axes, titles = _drawn(_real32(one), chosen.removeprefix("sample × "))
-    return Maps(maps, axes, "bars" if axes == "feature" else "maps", titles, samples, chosen)
+    roles, samples = list(roles_of(chosen)), 1
+    if "sample" in roles:
+        axis = roles.index("sample")
+        samples = values.shape[axis]
+        values = np.moveaxis(values, axis, 0)[sample]
+        roles.remove("sample")
+    real = _real32(values, part)
+    sliders, one = _slid(real, roles, places)
+    core = tuple(role for role in roles if not _slides(role))
+    drawn = _drawn(one, core, hints)
+    filled = lengths[sample] if len(lengths) == samples and "time" in core else None
+    return Maps(
+        **drawn, samples=samples, reading=chosen, sliders=sliders, filled=filled, complex=_is_complex(values)
+    )
 
 
-def _guess(shape: tuple[int, ...], known: tuple[str, ...]) -> str:
-    if len(shape) == 3 and _TOKEN_GRID in known and _looks_like_tokens(*shape):
-        return _TOKEN_GRID
-    if len(shape) == 3 and shape[0] == 1:
-        return "sample × token × feature"
-    if len(shape) == 4 and looks_channels_last(shape):
-        return _CHANNELS_LAST
-    return known[0]
+def _slides(role: str) -> bool:
+    return role in _SLIDING or role.startswith("axis ")
 
 
-def _looks_like_tokens(samples: int, tokens: int, features: int) -> bool:
-    return features >= _FEWEST_FEATURES and features != tokens and (samples == 1 or features % 8 == 0)
+def _slid(values: Array, roles: Sequence[str], places: Mapping[str, int]) -> tuple[tuple[Slider, ...], Array]:
+    """Return the axes that slide, and the values at their places."""
+    sliders = tuple(
+        Slider(role, size, _place(role, size, places))
+        for role, size in zip(roles, values.shape, strict=True)
+        if _slides(role)
+    )
+    for slider in reversed(sliders):
+        axis = roles.index(slider.role)
+        at_maximum = slider.place == MAXIMUM
+        values = values.max(axis=axis) if at_maximum else np.moveaxis(values, axis, 0)[slider.place]
+    return sliders, values
 
 
-def looks_channels_last(shape: Sequence[int]) -> bool:
-    """Return whether [N, a, b, c] is square maps before many channels, as a Swin transformer has them."""
-    _, rows, columns, channels = shape
-    return rows == columns and channels % 16 == 0 and channels > 1.6 * rows
+def _place(role: str, size: int, places: Mapping[str, int]) -> int:
+    place = places.get(role, size // 2 if role == "depth" else 0)
+    return MAXIMUM if place == MAXIMUM else min(max(place, 0), size - 1)
 
 
-def _grid(tokens: int) -> tuple[int, int] | None:
-    """Return (leading tokens, side) where the tokens make a square, after a class token or without one."""
-    for leading in (0, 1):
-        side = math.isqrt(max(tokens - leading, 0))
-        if side >= _SMALLEST_GRID and side * side == tokens - leading:
-            return leading, side
-    return None
+def _drawn(one: Array, core: tuple[str, ...], hints: Hints) -> dict[str, Any]:
+    """Return the maps of one sample, their axes in words, their layout and what else belongs to them."""
+    match core:
+        case ("feature",):
+            return _made(one[None, None, :], "feature", "bars")
+        case ("token", "feature") if len(one) == 1:
+            return _made(one[None], "feature", "bars")
+        case ("row",):
+            return _made(one[None, :, None], "value by row")
+        case ("channel" | "output channel", "time"):
+            return _made(one[:, None, :], "channel × time", "lines")
+        case ("time", "feature"):
+            return _made(one.T[None], "feature by time")
+        case ("token in a grid", "feature"):
+            return _token_grid(one, hints)
+        case ("row", "column", "channel"):
+            return _made(np.moveaxis(one, -1, 0), "channel × row × column (stored channels last)")
+        case (first, second, "row", "column"):
+            return _blocks(one, second == "colour", ("c", "z") if first == "channel" else ("o", "i"))
+    return _made(one[None] if one.ndim == 2 else one, TIMES.join(core))
 
 
-def _drawn(one: Array, axes: str) -> tuple[Array, str, tuple[str, ...]]:
-    """Return the maps of one sample, their axes in words and the names of the channels."""
-    match axes:
-        case "feature":
-            return one[None, None, :], axes, ()
-        case "row":
-            return one[None, :, None], "value by row", ()
-        case "row × column" | "token × feature" | "channel × time":
-            return one[None], axes, ()
-        case "token in a grid × feature":
-            return _token_grid(one)
-        case "row × column × channel":
-            return np.moveaxis(one, -1, 0), "channel × row × column (stored channels last)", ()
-        case "channel × depth × row × column":
-            return _slices(one)
-    return one, axes, ()
+def _made(values: Array, axes: str, layout: str = "maps", **others: Any) -> dict[str, Any]:
+    return {"values": values, "axes": axes, "layout": layout, **others}
 
 
-def _token_grid(tokens: Array) -> tuple[Array, str, tuple[str, ...]]:
-    leading, side = _grid(len(tokens)) or (0, 1)
-    maps = tokens[leading:].T.reshape(-1, side, side)
-    apart = ", the class token left out" if leading else ""
-    return maps, f"feature × row × column of the tokens' grid{apart}", ()
+def _token_grid(tokens: Array, hints: Hints) -> dict[str, Any]:
+    leading, rows, columns = grid(len(tokens), hints) or (0, 1, len(tokens))
+    maps = tokens[leading:].T.reshape(-1, rows, columns)
+    left_out = "1 token before it" if leading == 1 else f"{leading} tokens before it"
+    words = f"feature × row × column of the tokens' grid{f', {left_out} left out' if leading else ''}"
+    return _made(maps, words, apart=tokens[:leading] if leading else None)
 
 
-def _slices(volume: Array) -> tuple[Array, str, tuple[str, ...]]:
-    channels, depth = volume.shape[:2]
-    titles = tuple(f"c{channel} z{slice_}" for channel in range(channels) for slice_ in range(depth))
-    return volume.reshape(-1, *volume.shape[2:]), "channel and depth × row × column", titles
+def _blocks(one: Array, colours: bool, letters: tuple[str, str]) -> dict[str, Any]:
+    """Return maps [A, B, H, W] as tiles, B in a row; three colours as one picture each."""
+    if colours:
+        pictures = np.ascontiguousarray(np.moveaxis(one, 1, -1))
+        return _made(
+            one.mean(axis=1, dtype=np.float32), "output channel × row × column, in colour", colours=pictures
+        )
+    rows, across = one.shape[:2]
+    few = rows * across <= _MOST_NAMED
+    names = (f"{letters[0]}{a} {letters[1]}{b}" for a in range(rows) for b in range(across)) if few else ()
+    words = "channel and slice" if letters == ("c", "z") else "output and input channel"
+    maps = one.reshape(-1, *one.shape[2:])
+    return _made(maps, f"{words} × row × column", titles=tuple(names), across=across)
 
 
 def _numbers(values: Array, layout: str) -> Maps:
     rows = math.prod(values.shape[:-1])
     width = values.shape[-1] if values.ndim else 1
     shape = "×".join(map(str, values.shape))
-    axes = "one number" if layout == "number" else f"table of {shape}, the last axis along the columns"
+    axes = "one number" if layout == NUMBER else f"table of {shape}, the last axis along the columns"
     return Maps(values.reshape(1, rows, width), axes, layout, reading=layout)
 
 
-def _real32(values: Array) -> Array:
-    values = np.abs(values) if values.dtype.kind == "c" else values
+def _is_complex(values: Array) -> bool:
+    return values.dtype.kind == "c"
+
+
+def _real32(values: Array, part: str) -> Array:
+    if part not in PARTS:
+        raise ValueError(f"unknown part {part!r} of complex numbers, not one of {PARTS}")
+    if _is_complex(values):
+        values = _part(values, part)
     with np.errstate(over="ignore"):
         return values.astype(np.float32, copy=False)
+
+
+def _part(values: Array, part: str) -> Array:
+    match part:
+        case "phase":
+            return np.angle(values)
+        case "real":
+            return values.real
+        case "imaginary":
+            return values.imag
+    return np.abs(values)

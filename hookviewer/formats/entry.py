@@ -91,6 +91,8 @@ class Entry:
     channel: int | None = None
     sample: int = 0
     reading: str | None = None
+    drawn: Maps | None = None
+    """The record's maps where they have been made already, as they are shown."""
 
     @property
     def name(self) -> str:
@@ -121,12 +123,14 @@ class Entry:
 
     def maps(self) -> Maps:
         """Return the maps to draw; raise `HookViewerError` where there are none."""
-        maps = as_maps(self.record.array(), sample=self.sample, reading=self.reading)
+        maps = self.drawn or as_maps(self.record.array(), sample=self.sample, reading=self.reading)
         if not maps.values.size:
             name = self.record.key.path or "The model"
             raise HookViewerError(f"{name} gave an empty tensor, there is nothing to draw: export it as npz.")
         if maps.layout == "bars":
             return _as_strip(maps)
+        if maps.layout == "lines" and self.channel is None:
+            return dataclasses.replace(maps, values=maps.values.swapaxes(0, 1), layout="maps", titles=())
         if self.channel is None:
             return maps
         chosen = slice(self.channel, self.channel + 1)

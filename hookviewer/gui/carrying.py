@@ -50,7 +50,7 @@ def _sizes(run: Run, selection: Selection, look: Look) -> Sizes | None:
         record = columns.shown_record(run.recording, selection)
         if record.kept is None:
             return _told(record)
-        maps = columns.maps_of(record, look.sample, columns.reading_of(record, selection, look))
+        maps = columns.maps_in(record, selection, look)
     except HookViewerError:
         return None
     count, height, width = maps.values.shape

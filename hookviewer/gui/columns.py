@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from PySide6.QtCore import QCoreApplication
 
 from hookviewer import arrays, methods, render
 from hookviewer.errors import HookViewerError
-from hookviewer.gui import likely
+from hookviewer.gui import likely, sequences
 from hookviewer.gui.remembered import remembered
 from hookviewer.gui.state import InputItem, Look, Run, Selection, Shown
 from hookviewer.kinds import Key, Kind
@@ -91,54 +92,76 @@ def resolve(
         _column(position, item, runs.get(item.number), selection, look, running, len(shown_items))
         for position, item in enumerate(shown_items)
     ]
+    difference = _difference(columns) if look.difference and len(columns) > 1 else None
+    maps = difference.maps if difference is not None else None
+    last_levels = None if maps is None else difference_levels_of(maps, selection.shown)
+    return wall_of(
+        columns, difference, last_levels, selection, look, hidden=max(len(items) - MOST_COLUMNS, 0)
+    )
+
+
+def wall_of(
+    columns: Sequence[Column],
+    last: Column | None,
+    last_levels: tuple[float, float] | None,
+    selection: Selection,
+    look: Look,
+    *,
+    hidden: int = 0,
+) -> WallState:
+    """Return the wall of columns that share a scale, and of a last one with levels of its own."""
     filled = [column for column in columns if column.maps is not None]
     shared = [column.maps for column in filled if column.maps is not None]
-    scale = scale_of(look.scale, selection.shown, filled)
+    scale = scale_of(look.scale, selection.shown, filled, look.part)
     levels = look.levels or levels_of(shared, scale)
-    difference = _difference(columns) if look.difference and len(columns) > 1 else None
-    difference_levels = None
-    if difference is not None:
-        columns.append(difference)
-        if difference.maps is not None:
-            difference_levels = difference_levels_of(difference.maps, selection.shown)
-    source, sort = _sorting(filled, difference, look.sort)
+    source, sort = _sorting(filled, last, look.sort)
     dead = _dead(shared) if look.hide_dead else ()
     count = len(source.values) if source is not None else 0
     pinned = tuple(one for one in look.pinned(selection.path) if one < count and one not in dead)
     return WallState(
         selection.path,
         selection.shown,
-        tuple(columns),
+        (*columns, *((last,) if last is not None else ())),
         np.arange(0) if source is None else _arranged(source, sort, dead, pinned),
         levels,
-        colormap_of(look.colormap, selection.shown),
+        colormap_of(look.colormap, selection.shown, signed=_signed(shared, look.part)),
         "set by hand" if look.levels else scale,
-        difference_levels,
-        max(len(items) - MOST_COLUMNS, 0),
+        last_levels,
+        hidden,
         len(dead),
         pinned,
     )
 
 
-def scale_of(choice: str, shown: Shown, filled: Sequence[Column] = ()) -> str:
+def scale_of(choice: str, shown: Shown, filled: Sequence[Column] = (), part: str = arrays.PARTS[0]) -> str:
     """Return the scale in force.
 
-    `auto` is robust for values, symmetric for signed ones, full for bars, from 0 to the peak for Grad-CAM.
+    `auto` is robust for values, symmetric for signed ones and kernels in colour, full for bars and phases,
+    from 0 to the peak for Grad-CAM.
     """
     if choice != "auto":
         return choice
     if shown is Shown.GRAD_CAM:
         return "peak"
-    if filled and all(column.maps is not None and column.maps.layout != "maps" for column in filled):
-        return "full"  # bars and numbers are measured, not only seen: none is cut off
+    maps = [column.maps for column in filled if column.maps is not None]
+    if maps and all(one.layout != "maps" for one in maps):
+        return "full"  # bars, lines and numbers are measured, not only seen: none is cut off
+    if _signed(maps, part):
+        return "full" if part == "phase" else "symmetric"
+    if any(one.colours is not None for one in maps):
+        return "symmetric"
     return "symmetric" if shown in (Shown.GRADIENT, Shown.PRODUCT) else "robust"
 
 
-def colormap_of(choice: str, shown: Shown) -> str:
+def colormap_of(choice: str, shown: Shown, *, signed: bool = False) -> str:
     """Return the colour map in force: `auto` is magma for values and ember for signed ones."""
     if choice != "auto":
         return choice
-    return "ember" if shown in (Shown.GRADIENT, Shown.PRODUCT) else "magma"
+    return "ember" if signed or shown in (Shown.GRADIENT, Shown.PRODUCT) else "magma"
+
+
+def _signed(maps: Sequence[arrays.Maps], part: str) -> bool:
+    return part != arrays.PARTS[0] and any(one.complex for one in maps)
 
 
 def difference_colormap(wall: WallState) -> str:
@@ -163,7 +186,7 @@ def _leaf_record(recording: Recording, path: str, kind: Kind, call: int, leaf: s
     key = Key(path, kind, call, chosen)
     if key not in recording:
         raise HookViewerError(recording.reason(key))
-    return recording[key]
+    return sequences.padded(recording, recording[key])
 
 
 def _grad_cam(recording: Recording, path: str, call: int) -> Record:
@@ -205,7 +228,7 @@ def _column(
         return dataclasses.replace(column, reason=reason, waiting=running)
     try:
         record = shown_record(run.recording, selection)
-        maps = maps_of(record, look.sample, reading_of(record, selection, look))
+        maps = maps_in(record, selection, look)
     except HookViewerError as error:
         arriving = running and not run.summaries
         reason = _tr("Running …") if arriving else _why(run, str(error))
@@ -220,28 +243,55 @@ def _why(run: Run, reason: str) -> str:
     return reason
 
 
+def readings_of(record: Record, look: Look) -> tuple[str, ...]:
+    """Return what the axes of a record may mean, the guess first."""
+    return arrays.readings(record.shape, _hints(record, look))
+
+
 def reading_of(record: Record, selection: Selection, look: Look) -> str | None:
     """Return how the axes are to be read: as chosen where that is possible, else None for the guess."""
     chosen = look.readings.get(selection.path)
-    possible = selection.shown is not Shown.GRAD_CAM and chosen in arrays.readings(
-        np.empty(record.shape, bool)
-    )
+    possible = selection.shown is not Shown.GRAD_CAM and chosen in readings_of(record, look)
     return chosen if possible else None
 
 
+def maps_in(record: Record, selection: Selection, look: Look) -> arrays.Maps:
+    """Return a record as the maps that a look asks for; raise `HookViewerError` where there are none."""
+    reading = reading_of(record, selection, look)
+    sliding = set((reading or readings_of(record, look)[0]).split(" × "))
+    places = tuple(sorted((role, place) for role, place in look.places.items() if role in sliding))
+    part = look.part if record.dtype.is_complex else arrays.PARTS[0]
+    return maps_of(record, look.sample, reading, _hints(record, look), places, part)
+
+
+def _hints(record: Record, look: Look) -> arrays.Hints:
+    key = record.key
+    hints = look.hints.of(key.path, key.leaf, weight=key.kind in (Kind.PARAM, Kind.PARAM_GRAD))
+    return sequences.hinted(record, hints)
+
+
 @remembered()
-def maps_of(record: Record, sample: int, reading: str | None) -> arrays.Maps:
+def maps_of(
+    record: Record,
+    sample: int,
+    reading: str | None,
+    hints: arrays.Hints = arrays.NOTHING,
+    places: tuple[tuple[str, int], ...] = (),
+    part: str = arrays.PARTS[0],
+) -> arrays.Maps:
     """Return a record as channel maps; the same ones every time, since a record never changes.
 
     Raises `HookViewerError` where there is no such sample.
     """
-    first = arrays.as_maps(record.array(), reading=reading)
+    asked: dict[str, Any] = {"reading": reading, "hints": hints, "places": dict(places), "part": part}
+    asked["lengths"] = sequences.lengths(record)
+    first = arrays.as_maps(record.array(), **asked)
     if not sample:
         return first
     if sample >= first.samples:
         words = _tr("There is no sample {} here, the batch has {}: choose another one.")
         raise HookViewerError(words.format(sample, first.samples))
-    return arrays.as_maps(record.array(), sample=sample, reading=reading)
+    return arrays.as_maps(record.array(), sample=sample, **asked)
 
 
 def levels_of(maps: Sequence[arrays.Maps], scale: str) -> tuple[float, float]:
@@ -251,7 +301,7 @@ def levels_of(maps: Sequence[arrays.Maps], scale: str) -> tuple[float, float]:
 
 @remembered()
 def _levels_of(first: arrays.Maps, others: tuple[arrays.Maps, ...], scale: str) -> tuple[float, float]:
-    values = [one.values for one in (first, *others)]
+    values = [one.values if one.colours is None else one.colours for one in (first, *others)]
     if scale == "peak":
         return 0.0, max(arrays.shared_levels(values, "full")[1], 0.0)
     return arrays.shared_levels(values, scale)
@@ -295,7 +345,7 @@ def difference_maps(first: arrays.Maps, second: arrays.Maps) -> arrays.Maps:
         for maps in (first, second)
     )
     with np.errstate(invalid="ignore", over="ignore"):
-        return dataclasses.replace(first, values=one - other)
+        return dataclasses.replace(first, values=one - other, apart=None)
 
 
 @remembered(4)

@@ -83,6 +83,7 @@ def _entry(shown: Shown, wall: WallState, column: Column, path: str) -> Entry | 
         colormap,
         sample=0 if different else shown.look.sample,
         reading=None if different else column.maps.reading,
+        drawn=column.maps,
     )
 
 

@@ -15,7 +15,7 @@ from hookviewer.gui.state import InputItem, Look, Run
 MOST_STEPS = 200
 JOIN_S = 1.0
 """Changes of the look in quick succession, as of dragged levels, are one step."""
-LEFT_OUT = ("sample", "readings")
+LEFT_OUT = ("sample", "readings", "hints", "places")
 """Parts of the look that are a place to be rather than a choice."""
 
 
@@ -218,6 +218,8 @@ def _look_words(before: Look, after: Look) -> str:
         "pins": _tr("pins"),
         "hide_dead": _tr("hiding of dead channels"),
         "over": _tr("overlay"),
+        "part": _tr("part of complex numbers"),
+        "beside": _tr("gradient beside the weights"),
     }
     changed = sorted(_changed(before, after))
     return ", ".join(names.get(name, name.replace("_", " ")) for name in changed)

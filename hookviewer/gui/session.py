@@ -17,6 +17,8 @@ from PySide6.QtCore import QObject, Signal
 from hookviewer import memory, modules, sources
 from hookviewer.gui import runs
 from hookviewer.gui.carrying import carried
+from hookviewer.gui.field_lane import FieldLane
+from hookviewer.gui.hinting import Hinting
 from hookviewer.gui.input_lane import InputLane
 from hookviewer.gui.model_lane import ModelLane
 from hookviewer.gui.run_lane import RunLane
@@ -51,7 +53,11 @@ class Session(QObject):
     levels_asked = Signal()
     """Someone wants to set the levels by keys."""
     runs_changed = Signal()
-    """A run arrived, grew, or was dropped; `Run.growing` is True while records are still to come."""
+    """A run arrived or was dropped."""
+    run_grew = Signal(object)
+    """Records arrived in a run that goes on: a frozenset of the paths of their modules, aliases too."""
+    fields_changed = Signal()
+    """It is known by now what cells see of the picture."""
     run_started = Signal()
     run_progressed = Signal(object)
     run_finished = Signal()
@@ -78,10 +84,12 @@ class Session(QObject):
         self.running = False
         self.exchanging = False
         """Whether `model_changed` tells of the same network made anew."""
+        self._hinting = Hinting(self)
         self._numbers = 0
         self._readings: dict[str, str] = {}
         """How the axes are read, by the type of the module: the next model is read in the same way."""
         self._run_lane = RunLane(self)
+        self.fields = FieldLane(self)
         self._model_lane = ModelLane(self)
         self._input_lane = InputLane(self)
 
@@ -114,6 +122,7 @@ class Session(QObject):
 
     def _take_model(self, model: torch.nn.Module) -> None:
         self._run_lane.drop()
+        self.fields.forget()
         self.model, self.card = model, sources.card(model)
         self.tree = modules.module_tree(model)
         self.set_runs({})
@@ -271,7 +280,7 @@ class Session(QObject):
         """Change what is looked at; with `auto`, an unrecorded module is recorded."""
         if "path" in changes and changes["path"] != self.selection.path:
             along = carried(self.selection, changes["path"], self.runs, self.look)
-            changes = {"call": 0, "leaf": "", **along, **changes}
+            changes = {"call": 0, "leaf": "", "region": None, **along, **changes}
         selection = dataclasses.replace(self.selection, **changes)
         if selection == self.selection:
             return
@@ -361,10 +370,19 @@ class Session(QObject):
         """Keep the run of an input in place of the one before."""
         self.set_runs({**self.runs, number: run})
 
+    def grow_run(self, number: int, run: Run, paths: Iterable[str]) -> None:
+        """Keep the run of an input with the records of the modules `paths`, which have just arrived."""
+        first = frozenset(paths)
+        nodes = self.tree.walk() if self.tree is not None else ()
+        self.runs = MappingProxyType({**self.runs, number: run})
+        self.run_grew.emit(first | {node.path for node in nodes if node.alias_of in first})
+
     def set_running(self, on: bool) -> None:
         """Say whether a run goes on."""
         if on != self.running:
             self.running = on
+            if on:
+                self.fields.make_way()
             (self.run_started if on else self.run_finished).emit()
 
     def set_runs(self, made: Mapping[int, Run]) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from hookviewer.arrays import Statistics
+from hookviewer.arrays import PARTS, Statistics
+from hookviewer.gui.hinting import AxisHints
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key, Kind
 from hookviewer.recording import Recording
@@ -95,7 +96,10 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """What is looked at: a module, which tensor of it, a channel, a cell (row, column) and an input."""
+    """What is looked at: a module, which tensor of it, a channel, a cell (row, column) and an input.
+
+    `region` is a rectangle of the maps: top, left, and bottom and right just outside of it.
+    """
 
     path: str = ""
     shown: Shown = Shown.OUTPUT
@@ -104,6 +108,7 @@ class Selection:
     channel: int = 0
     cell: tuple[int, int] | None = None
     input: int = 0
+    region: tuple[int, int, int, int] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,7 +129,9 @@ class Look:
 
     `over` says how the big map lies on the picture: `"map"`, `"overlay"`, `"input"`, or `"auto"` by the kind.
     `pins` are the pinned channels as (path, channel), `hide_dead` leaves channels out that are zero
-    everywhere, `readings` holds how the axes are read where it is not the guess, by path.
+    everywhere, `readings` holds how the axes are read where it is not the guess, by path; `hints` are what
+    the guesses go by. `places` are those on axes that slide (depth, frame), by role; `part` is what is shown
+    of complex numbers. `beside` shows the gradient beside the weights.
     """
 
     scale: str = "auto"
@@ -137,6 +144,10 @@ class Look:
     hide_dead: bool = False
     pins: tuple[tuple[str, int], ...] = ()
     readings: Mapping[str, str] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
+    hints: AxisHints = dataclasses.field(default_factory=AxisHints)
+    places: Mapping[str, int] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
+    part: str = PARTS[0]
+    beside: bool = False
 
     def pinned(self, path: str) -> tuple[int, ...]:
         """Return the pinned channels of a module, in the order in which they were pinned."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QCoreApplication
 
 from hookviewer import arrays
-from hookviewer.gui.columns import Column, WallState, maps_of, reading_of
+from hookviewer.gui.columns import Column, WallState, maps_in
 from hookviewer.gui.numbers import number
 from hookviewer.gui.remembered import remembered
 from hookviewer.gui.state import InputItem, Look, Run, Selection
@@ -131,7 +131,7 @@ def gradient_of(
     record = run.recording.get(Key(selection.path, Kind.GRAD_OUTPUT, selection.call, leaf))
     if record is None or record.kept is None:
         return None
-    return maps_of(record, look.sample, reading_of(record, selection, look))
+    return maps_in(record, selection, look)
 
 
 def statistics_rows(

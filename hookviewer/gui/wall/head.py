@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
-from hookviewer import arrays
 from hookviewer.gui import numbers, parts
-from hookviewer.gui.columns import WallState
+from hookviewer.gui.columns import WallState, readings_of
 from hookviewer.gui.giving_way import Step, Yielding, hidden
 from hookviewer.gui.module_facts import family_of
 from hookviewer.gui.session import Session
@@ -199,7 +197,7 @@ class Head(Yielding):
     def _show_reading(self, record: Record | None, wall: WallState) -> None:
         column = next((one for one in wall.columns if one.maps is not None and one.number is not None), None)
         self._reading = column.maps.reading if column is not None and column.maps is not None else ""
-        possible = arrays.readings(np.empty(record.shape, bool)) if record is not None else ()
+        possible = readings_of(record, self._session.look) if record is not None else ()
         chosen = () if wall.shown is Shown.GRAD_CAM or len(possible) < 2 else possible
         entries = [(words.axes(one), one) for one in chosen]
         _fill_menu(self.reading, "", entries, self._session.set_reading)
