@@ -12,10 +12,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
-from hookviewer.gui.class_chooser import ClassChooser
+from hookviewer.errors import HookViewerError
 from hookviewer.gui.devices import devices
 from hookviewer.gui.main_window import MainWindow
-from hookviewer.gui.state import TargetChoice
+from hookviewer.gui.state import Guess, TargetChoice
+from hookviewer.gui.target_dialog import TargetDialog
+from hookviewer.gui.target_pages import ClassPage
 
 
 @pytest.fixture
@@ -65,7 +67,7 @@ def test_the_target_box_names_the_likely_classes(window: MainWindow) -> None:
     texts = [target.itemText(place) for place in range(target.count())]
     assert texts[1] == "Sum of the output"
     assert texts[2 : 2 + len(guesses)] == [f"{guess.name}  {guess.share:.2f}" for guess in guesses]
-    assert texts[-2:] == ["Class…", "No gradients"]
+    assert texts[-2:] == ["Target…", "No gradients"]
 
 
 def test_choosing_a_target_runs_with_it(qtbot: QtBot, window: MainWindow) -> None:
@@ -82,24 +84,33 @@ def test_choosing_a_target_runs_with_it(qtbot: QtBot, window: MainWindow) -> Non
 
 def test_any_class_can_be_searched_and_chosen(qtbot: QtBot, window: MainWindow) -> None:
     target = box(window, "target")
-    target.setCurrentIndex(target.findText("Class…"))
-    dialog = window.findChild(ClassChooser)
+    target.setCurrentIndex(target.findText("Target…"))
+    dialog = window.findChild(TargetDialog)
+    assert dialog is not None
     assert target.currentText().startswith("Top class")
-    dialog.search.setText("class 3")
-    qtbot.keyClick(dialog.search, Qt.Key.Key_Return)
+    page = dialog.page
+    assert isinstance(page, ClassPage)
+    page.search.setText("class 3")
+    assert dialog.sentence.text() == "The gradient starts from the score of class 3, class 3."
+    qtbot.keyClick(page.search, Qt.Key.Key_Return)
     assert window.session.settings.target == TargetChoice("class", 3)
     settled(qtbot, window.session)
     assert "class 3" in target.currentText()
 
 
-def test_the_class_chooser_finds_by_number_and_by_name(qtbot: QtBot) -> None:
-    dialog = ClassChooser(["tench", "goldfish", "great white shark"])
-    qtbot.addWidget(dialog)
-    for words, expected in (("white", 2), ("1 ", 1)):
-        dialog.search.setText(words)
-        with qtbot.waitSignal(dialog.chosen) as chosen:
-            dialog.chosen.emit(dialog._rows.mapToSource(dialog.list.currentIndex()).row())
-        assert chosen.args == [expected]
+def test_the_class_page_finds_by_number_and_by_name_and_begins_with_the_likely(qtbot: QtBot) -> None:
+    names = ["tench", "goldfish", "great white shark"]
+    page = ClassPage(names, (Guess(2, names[2], 0.9), Guess(0, names[0], 0.1)))
+    qtbot.addWidget(page)
+    rows = page.list.model()
+    shown = [rows.data(rows.index(row, 0)) for row in range(rows.rowCount())]
+    assert shown == ["2   great white shark   0.90", "0   tench   0.10", "1   goldfish"]
+    for words, expected in (("", 2), ("gold", 1), ("1", 1), ("TEN", 0)):
+        page.search.setText(words)
+        assert page.choice(None) == TargetChoice("class", expected)
+    page.search.setText("whale")
+    with pytest.raises(HookViewerError, match="another word"):
+        page.choice(None)
 
 
 def test_run_and_stop_are_on_when_they_can_be_done(qtbot: QtBot, window: MainWindow) -> None:

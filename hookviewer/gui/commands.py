@@ -130,7 +130,7 @@ class Commands(QObject):
         # Esc is the window's: it stops, closes a page, or closes a message
         add("stop", self.tr("Stop") + "\tEsc", session.stop, "", "square")
         self.actions.switch("auto", self.tr("Run by itself"), session.set_auto)
-        add("target_class", self.tr("Choose the target's class…"), self._choose_class)
+        add("target_class", self.tr("Target…"), self._choose_target, "Ctrl+Shift+G", "crosshair")
         add("layer_before", self.tr("Layer before") + "\t[", partial(wall.step_layer, -1))
         add("layer_after", self.tr("Layer after") + "\t]", partial(wall.step_layer, 1))
         add("input_before", self.tr("Input before"), partial(step_input, session, -1), "PgUp")
@@ -230,8 +230,8 @@ class Commands(QObject):
         if item is not None:
             self._session.remove_input(item.number)
 
-    def _choose_class(self) -> None:
-        self._window.run_bar.target.choose_class()
+    def _choose_target(self) -> None:
+        self._window.run_bar.target.choose()
 
     def show_keys(self) -> Overlay:
         """Show the page of keys over the window."""

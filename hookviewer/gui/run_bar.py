@@ -16,7 +16,7 @@ from hookviewer.gui.guard import guarded
 from hookviewer.gui.keyed_button import KeyedButton
 from hookviewer.gui.parts import row, rule
 from hookviewer.gui.session import Session
-from hookviewer.gui.target_choice import TargetBox
+from hookviewer.gui.target_box import TargetBox
 from hookviewer.gui.theme import MEDIUM, font, keeper, scaled, theme
 
 Menus = Mapping[str, QMenu]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
+from hookviewer.gui import target_names
 from hookviewer.gui.choices import Choice
-from hookviewer.gui.class_chooser import ClassChooser
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Guess, TargetChoice
-from hookviewer.leaves import leaves
+from hookviewer.gui.target_classes import current_run, known_names
+from hookviewer.gui.target_dialog import TargetDialog
 
 CHOOSE = "choose"
 MOST_LEAVES = 12
@@ -16,7 +17,7 @@ MOST_LEAVES = 12
 
 
 class TargetBox(Choice):
-    """Top class, sum, the five likeliest classes of the current input, any class, or no gradients at all."""
+    """Top class, sum, the five likeliest classes of the current input, any other target, or no gradients."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("target", "crosshair", "", parent)
@@ -43,6 +44,7 @@ class TargetBox(Choice):
             self.addItem(text, data)
         self._show_chosen()
         self.blockSignals(before)
+        self.setToolTip(target_names.sentence(self._session.settings.target, known_names(self._session)))
         self.updateGeometry()
         self.update()
 
@@ -57,16 +59,14 @@ class TargetBox(Choice):
             (f"{guess.name}  {guess.share:.2f}", TargetChoice("class", guess.index)) for guess in guesses
         ]
         entries += self._leaf_entries()
-        if chosen.rule == "class" and chosen.index not in [guess.index for guess in guesses]:
-            entries.append((self.class_name(chosen.index), chosen))
-        return [*entries, (self.tr("Class…"), CHOOSE), (self.tr("No gradients"), TargetChoice("none"))]
+        if chosen.rule != "none" and all(data != chosen for _, data in entries):
+            entries.append((target_names.short(chosen, known_names(self._session)), chosen))
+        return [*entries, (self.tr("Target…"), CHOOSE), (self.tr("No gradients"), TargetChoice("none"))]
 
     def _leaf_entries(self) -> list[tuple[str, object]]:
         """Return targets for each tensor of an output of several, where the first alone is not all."""
-        item = self._session.current_input
-        run = self._session.runs.get(item.number) if item is not None else None
-        found = leaves(run.recording.output) if run is not None else []
-        scored = [(leaf, tensor) for leaf, tensor in found if tensor.is_floating_point() and tensor.numel()]
+        run = current_run(self._session)
+        scored = target_names.float_leaves(run.recording.output) if run is not None else []
         if len(scored) < 2:
             return []
         entries: list[tuple[str, object]] = []
@@ -77,24 +77,8 @@ class TargetBox(Choice):
         return entries
 
     def _guesses(self) -> tuple[Guess, ...]:
-        item = self._session.current_input
-        run = self._session.runs.get(item.number) if item is not None else None
+        run = current_run(self._session)
         return run.guesses[:5] if run is not None else ()
-
-    def class_name(self, index: int) -> str:
-        """Return a class's name, or its number where the model says none."""
-        card = self._session.card
-        names = card.class_names if card is not None else ()
-        return names[index] if 0 <= index < len(names) else self.tr("class {}").format(index)
-
-    def class_names(self) -> list[str]:
-        """Return the names of all classes; as many as the output is long where there are no names."""
-        card = self._session.card
-        if card is not None and card.class_names:
-            return list(card.class_names)
-        found = [tensor for run in self._session.runs.values() for _, tensor in leaves(run.recording.output)]
-        count = found[0].shape[-1] if found and found[0].ndim in (1, 2) else 1000
-        return [self.class_name(index) for index in range(count)]
 
     def _show_chosen(self) -> None:
         chosen = self._session.settings.target
@@ -106,13 +90,14 @@ class TargetBox(Choice):
         if isinstance(data, TargetChoice):
             self._session.set_settings(target=data)
         elif data == CHOOSE:
-            self.choose_class()
+            self.choose()
 
-    def choose_class(self) -> None:
-        """Ask for a class by name or number."""
+    def choose(self) -> TargetDialog:
+        """Ask for any target: a class by name, a part of the output, a unit, a loss, a vector."""
         before = self.blockSignals(True)
         self._show_chosen()
         self.blockSignals(before)
-        dialog = ClassChooser(self.class_names(), self.window())
-        dialog.chosen.connect(lambda index: self._session.set_settings(target=TargetChoice("class", index)))
+        dialog = TargetDialog(self._session, self.window())
+        dialog.chosen.connect(lambda target: self._session.set_settings(target=target))
         dialog.open()
+        return dialog
