@@ -134,6 +134,8 @@ def test_a_match_lists_every_difference_and_loads_nothing() -> None:
     assert found.unexpected == ("extra",)
     assert found.mismatched == (("0.bias", (9,), (2,)),)
     assert found.fitting == ("0.weight",)
+    assert found.in_model == {"1.weight": (3, 2), "1.bias": (3,)}
+    assert found.in_file == {"extra": (1,)}
     assert not found.exact
     assert all(torch.equal(one, before[name]) for name, one in model.state_dict().items())
 
@@ -141,6 +143,7 @@ def test_a_match_lists_every_difference_and_loads_nothing() -> None:
 def test_lazy_modules_take_the_shapes_of_the_file() -> None:
     model = nn.LazyLinear(2)
     assert match(model, state()).exact
+    assert match(model, {}).in_model == {}  # its shapes are not known yet
 
 
 def test_files_from_before_batches_were_counted_fit() -> None:
@@ -173,7 +176,7 @@ def test_what_was_allowed_is_left_out_and_the_card_says_so(tmp_path: Path) -> No
         model = open_model(LINEAR, **options)  # type: ignore[arg-type]
         assert model.get_parameter("weight").tolist() == [[1.0, 1.0], [1.0, 1.0]]
         assert bias(model) == fresh.bias.tolist()
-        assert any(note.startswith("Warning: 1 tensor were loaded") for note in card(model).notes)
+        assert any(note.startswith("Warning: 1 tensor was loaded") for note in card(model).notes)
 
 
 def test_a_file_of_which_nothing_fits_is_refused_whatever_was_allowed(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
@@ -18,6 +18,8 @@ from hookviewer.sources.wording import shown
 Index = QModelIndex | QPersistentModelIndex
 WIDTH, HEIGHT, ROW = 760, 330, 24
 KINDS = ("missing", "unexpected", "mismatched", "renamed")
+NONE = "–"
+"""Stands where a file or a model has no such tensor."""
 _NONE = QModelIndex()
 _TONES = {"missing": "warn", "unexpected": "text_2", "mismatched": "error", "renamed": "text_3"}
 
@@ -41,11 +43,15 @@ def _differences(match: Match) -> Iterator[Difference]:
     for name, there, here in match.mismatched:
         yield Difference("mismatched", name, numbers.shape(there), numbers.shape(here))
     for name in match.missing:
-        yield Difference("missing", name, "–", "")
+        yield Difference("missing", name, NONE, _shape_in(match.in_model, name))
     for name in match.unexpected:
-        yield Difference("unexpected", name, "", "–")
+        yield Difference("unexpected", name, _shape_in(match.in_file, name), NONE)
     for old, new in match.renamed.items():
         yield Difference("renamed", new, old, new)
+
+
+def _shape_in(shapes: Mapping[str, tuple[int, ...]], name: str) -> str:
+    return numbers.shape(shapes[name]) if name in shapes else ""
 
 
 class DifferenceModel(QAbstractTableModel):

@@ -37,7 +37,8 @@ class Match:
 
     `missing`: of the model and not in the file. `unexpected`: in the file and not of the model, by the file's
     names. `mismatched`: of other shapes. `renamed`: the file's names of those found under another name.
-    `fitting`: names of all that can be loaded.
+    `fitting`: names of all that can be loaded. `in_model` and `in_file`: the shapes of the missing and of the
+    unexpected ones, as far as they are tensors of a known shape.
     """
 
     missing: tuple[str, ...] = ()
@@ -45,6 +46,8 @@ class Match:
     mismatched: tuple[Mismatched, ...] = ()
     renamed: Mapping[str, str] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
     fitting: tuple[str, ...] = ()
+    in_model: Mapping[str, tuple[int, ...]] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
+    in_file: Mapping[str, tuple[int, ...]] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def exact(self) -> bool:
@@ -84,13 +87,23 @@ def match(model: nn.Module, state: Mapping[str, Any]) -> Match:
         if not same_shape(state[by_model[name]], own[name])
     )
     wrong = {entry.name for entry in mismatched}
+    missing = tuple(name for name in own if name not in by_model and not _is_count(name))
+    unexpected = tuple(name for name in state if renamed[name] not in own)
     return Match(
-        missing=tuple(name for name in own if name not in by_model and not _is_count(name)),
-        unexpected=tuple(name for name in state if renamed[name] not in own),
+        missing=missing,
+        unexpected=unexpected,
         mismatched=mismatched,
         renamed=MappingProxyType({by_model[name]: name for name in shared if by_model[name] != name}),
         fitting=tuple(name for name in shared if name not in wrong),
+        in_model=_shapes(own, missing),
+        in_file=_shapes(state, unexpected),
     )
+
+
+def _shapes(values: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, tuple[int, ...]]:
+    tensors = {name: values[name] for name in names if isinstance(values[name], torch.Tensor)}
+    known = {name: one for name, one in tensors.items() if not nn.parameter.is_lazy(one)}
+    return MappingProxyType({name: tuple(one.shape) for name, one in known.items()})
 
 
 def _is_count(name: str) -> bool:

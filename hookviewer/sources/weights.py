@@ -82,8 +82,9 @@ def _notes(state: states.State, found: Match) -> tuple[str, ...]:
         notes.append(f"That file also holds {some(state.others)}: choose with ?key=NAME.")
     if not found.exact:
         kept = len(found.missing) + len(found.mismatched)
+        was = "was" if len(found.fitting) == 1 else "were"
         notes.append(
-            f"Warning: {counted(len(found.fitting), 'tensor')} were loaded, {kept} of the model's kept "
+            f"Warning: {counted(len(found.fitting), 'tensor')} {was} loaded, {kept} of the model's kept "
             f"their initial values, because {found.described()}."
         )
     return (*notes, *_casts(state.values))
