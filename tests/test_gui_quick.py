@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
 import torch
 from PySide6.QtWidgets import QApplication
@@ -93,18 +94,19 @@ def test_another_layer_only_moves_the_mark_in_the_curve(session: Session, qtbot:
     panel = LayerPanel(session)
     qtbot.addWidget(panel)
     _run(session, qtbot, 1, 1)
-    item = panel.plot.getPlotItem()
-    before = set(item.items)
+    plot = panel.plot
+    before = list(plot.getPlotItem().items)
+    drawn = [line.getData()[1].copy() for line, _ in plot._lines]
     session.select(path="second")
-    after = set(item.items)
-    assert len(after) == len(before)
-    gone, new = before - after, after - before
-    assert len(gone) == len(new) == 3  # the line, and a dot on each of two curves
-    place = panel.plot.layers.index("second")
-    lines = [one for one in new if hasattr(one, "value")]
-    assert [line.value() for line in lines] == [place]
+    assert plot.getPlotItem().items == before
+    place = plot.layers.index("second")
+    assert list(plot._here.getData()[0]) == [place, place]
+    heights = [float(one.values[list(one.places).index(place)]) for one in plot.series]
+    assert sorted(plot._dots.getData()[1]) == pytest.approx(sorted(np.log10(heights)))
+    for (line, _), values in zip(plot._lines, drawn, strict=True):
+        np.testing.assert_array_equal(line.getData()[1], values)
     session.select(path="")
-    assert set(item.items) < after
+    assert len(plot._here.getData()[0] if plot._here.getData()[0] is not None else ()) == 0
 
 
 @pytest.mark.parametrize("batch", [1, 2])

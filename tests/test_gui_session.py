@@ -219,7 +219,8 @@ def test_while_it_runs_again_the_earlier_values_stay_and_then_only_the_new_ones(
     settled(qtbot, session)
     session.tick(["0"], False)
     kept: list[bool] = []
-    session.runs_changed.connect(lambda: kept.append(Key("2", Kind.OUTPUT) in session.recording(1)))
+    for changed in (session.runs_changed, session.run_grew):
+        changed.connect(lambda *_: kept.append(Key("2", Kind.OUTPUT) in session.recording(1)))
     session.run()
     settled(qtbot, session)
     assert kept
@@ -258,11 +259,12 @@ def test_another_target_keeps_the_outputs_in_sight_and_drops_the_old_gradients(
     session.set_settings(target=TargetChoice("class", 1))
     seen: list[tuple[bool, bool]] = []
 
-    def look() -> None:
+    def look(*_: object) -> None:
         kinds = (Kind.OUTPUT, Kind.GRAD_OUTPUT)
         seen.append(tuple(Key("2", kind) in session.recording(1) for kind in kinds))
 
     session.runs_changed.connect(look)
+    session.run_grew.connect(look)
     session.run()
     settled(qtbot, session)
     assert all(output for output, _ in seen)
@@ -333,3 +335,31 @@ def test_a_superseded_run_leaves_no_record_that_does_not_know_what_overwrote_it(
     assert session.recording(1).record("1", Kind.OUTPUT).overwritten_by == "2"
     assert session.recording(1).record("3", Kind.OUTPUT).kept is not None
     assert not session.runs[1].growing
+
+
+def test_records_arrive_one_by_one_with_their_numbers_and_are_told_by_their_paths(
+    qtbot: QtBot, session: Session
+) -> None:
+    session.set_auto(False)
+    first = Slow()
+    session.set_model(nn.Sequential(first, Slow(), Slow(), first))
+    session.set_settings(target=TargetChoice("none"))
+    session.add_inputs([Input("x", (torch.tensor([[1.0, -2.0, 0.0]]),))])
+    session.tick(["0", "1", "2"], True)
+    told: list[frozenset[str]] = []
+    whole: list[bool] = []
+    session.runs_changed.connect(lambda: whole.append(session.runs[1].growing))
+
+    def grew(paths: frozenset[str]) -> None:
+        told.append(paths)
+        run = session.runs[1]
+        assert run.growing
+        for key, record in run.recording.items():
+            assert run.summaries[key].mean_abs == pytest.approx(float(record.tensor().abs().mean()))
+
+    session.run_grew.connect(grew)
+    session.run()
+    settled(qtbot, session)
+    assert any("0" in paths for paths in told)
+    assert all(("0" in paths) == ("3" in paths) for paths in told)  # a second name of the same module
+    assert whole == [False]

@@ -69,7 +69,12 @@ class Docks(QObject):
         for signal in (session.inputs_changed, session.runs_changed, session.selection_changed):
             signal.connect(self.refresh)
         session.model_changed.connect(self.refresh)
+        session.run_grew.connect(self._on_run_grew)
         self.refresh()
+
+    def _on_run_grew(self, paths: frozenset[str]) -> None:
+        if self._session.selection.path in paths:
+            self.refresh()
 
     def refresh(self) -> None:
         """Show counts and the selected channel in the titles."""

@@ -16,7 +16,7 @@ from hookviewer.gui.parts import Segmented, column, frame
 from hookviewer.gui.session import Session
 from hookviewer.gui.theme import scaled
 
-REFRESH_MS = 80
+REFRESH_MS = 250
 BOTH_CHOICES = 440
 """In a narrower panel the kind of axis is not offered: the words for the quantities need its room."""
 
@@ -52,7 +52,8 @@ class LayerPanel(QWidget):
         session.selection_changed.connect(self._on_selection_changed)
         session.run_started.connect(self.refresh)
         session.run_finished.connect(self.refresh)
-        session.runs_changed.connect(self._on_runs_changed)
+        session.runs_changed.connect(self.refresh)
+        session.run_grew.connect(self._on_run_grew)
         self.quantity.changed.connect(self._on_metric_changed)
         self.axis.changed.connect(self.refresh)
         self.plot.layer_clicked.connect(self._on_layer_clicked)
@@ -62,10 +63,8 @@ class LayerPanel(QWidget):
         super().resizeEvent(event)
         self.axis.setVisible(self.width() >= scaled(BOTH_CHOICES))
 
-    def _on_runs_changed(self) -> None:
-        if not self._session.running:
-            self.refresh()
-        elif not self._later.isActive():
+    def _on_run_grew(self, paths: frozenset[str]) -> None:
+        if not self._later.isActive():
             self._later.start()
 
     def _on_metric_changed(self, place: int) -> None:

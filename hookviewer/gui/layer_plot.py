@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QResizeEvent
@@ -18,6 +19,8 @@ from hookviewer.gui.theme import font, keeper, theme
 LEFT = 46
 NAN_ROOM = 34
 """The word beside a mark is so many pixels wide."""
+MOST_DOTS = 60
+"""A series with more layers is drawn without dots."""
 _CLEAR = QColor(0, 0, 0, 0)
 
 
@@ -37,7 +40,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         self.series: list[Series] = []
         self._blocks: list[Block] = []
         self._log, self._current = True, -1
-        self._current_marks: list[pg.GraphicsObject] = []
+        self._lines: list[tuple[pg.PlotDataItem, pg.ScatterPlotItem]] = []
         self._nan_names: list[pg.TextItem] = []
         item = self.getPlotItem()
         item.hideButtons()
@@ -46,138 +49,134 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         item.getViewBox().setMouseEnabled(False, False)
         item.getAxis("bottom").setHeight(20)
         item.getAxis("left").setWidth(LEFT)
-        keeper().changed.connect(self.redraw)
+        self._bands = pg.BarGraphItem(x=[], height=[], width=1)
+        self._guides, self._bad, self._here = (pg.PlotCurveItem(connect="pairs") for _ in range(3))
+        self._dots = pg.ScatterPlotItem(size=9)
+        for depth_of, one in ((-50, self._bands), (-20, self._guides), (-10, self._here), (5, self._bad)):
+            one.setZValue(depth_of)
+        for one in (self._bands, self._guides, self._here, self._bad, self._dots):
+            item.addItem(one, ignoreBounds=True)
+        self._dots.setZValue(10)
+        self._recolour()
+        keeper().changed.connect(self._recolour)
 
     def show_series(self, layers: list[str], series: list[Series], path: str, *, log: bool) -> None:
         """Draw the series of all inputs; `path` is the layer to mark."""
+        if layers != self.layers:
+            self._blocks = depth.blocks(layers)
         self.layers, self.series, self._log = layers, series, log
-        self._blocks = depth.blocks(layers)
         self._current = layers.index(path) if path in layers else -1
         self.redraw()
 
     def mark_layer(self, path: str) -> None:
         """Mark another layer; everything else stays as it is drawn."""
         self._current = self.layers.index(path) if path in self.layers else -1
-        for mark in self._current_marks:
-            self.getPlotItem().removeItem(mark)
-        self._current_marks = []
-        self._draw_current()
+        self._draw_current(self._heights_of())
 
     def redraw(self) -> None:
-        """Draw everything anew in the colours of the theme."""
+        """Draw what has changed; the items of the plot stay the same ones."""
+        heights = self._heights_of()
+        low, high = self._limits(heights)
+        item = self.getPlotItem()
+        item.setXRange(-0.5, max(len(self.layers), 1) - 0.5, padding=0)
+        item.setYRange(low, high, padding=0)
+        self._draw_bands(low, high)
+        self._draw_series(heights)
+        self._draw_current(heights)
+        self._draw_bad(low, high)
+        self._draw_guides(low, high)
+        self._label_blocks()
+
+    def _recolour(self) -> None:
         colours, item = theme(), self.getPlotItem()
-        item.clear()
-        self._nan_names.clear()
         self.setBackground(colours["panel"])
         for side in ("left", "bottom"):
             axis = item.getAxis(side)
             axis.setPen(pg.mkPen(_CLEAR if side == "left" else colours["border_strong"], width=1))
             axis.setTextPen(colours["text_3"])
             axis.setStyle(tickFont=font("mono", 10), tickLength=0, tickTextOffset=5)
-        if not self.layers:
-            return
-        self._draw_bands()
-        for one in self.series:
-            self._draw_series(one)
-        self._current_marks = []
-        self._draw_current()
-        self._draw_bad()
-        self._set_ranges()
-        self._label_blocks()
+        self._bands.setOpts(brush=colours["sunken"], pen=pg.mkPen(None))
+        self._guides.setPen(pg.mkPen(colours["guide"], width=1))
+        self._here.setPen(pg.mkPen(colours["accent"], width=1))
+        self._bad.setPen(pg.mkPen(colours["nan"], width=2, style=Qt.PenStyle.DotLine))
+        self.redraw()
 
-    def _draw_bands(self) -> None:
-        for block in self._blocks[1::2]:
-            span = (block.first - 0.5, block.last + 0.5)
-            band = pg.LinearRegionItem(span, movable=False, brush=theme()["sunken"], pen=pg.mkPen(None))
-            for edge in band.lines:
-                edge.setPen(pg.mkPen(None))
-            band.setZValue(-50)
-            self.getPlotItem().addItem(band)
+    def _heights_of(self) -> list[npt.NDArray[np.float64]]:
+        """Return the heights of every series in the units of the axis, NaN where there is none."""
+        return [depth.in_log(one.values) if self._log else one.values for one in self.series]
 
-    def _heights(self, one: Series) -> Any:
-        return depth.in_log(one.values) if self._log else one.values
+    def _limits(self, heights: Sequence[npt.NDArray[np.float64]]) -> tuple[float, float]:
+        every = np.concatenate([*heights, np.array([], np.float64)])
+        every = every[np.isfinite(every)]
+        low, high = (float(every.min()), float(every.max())) if len(every) else (0.0, 1.0)
+        low = low if self._log else min(low, 0.0)
+        room = max(high - low, 0.3 if self._log else 1e-6) * 0.14
+        return low - room, high + room
 
-    def _draw_series(self, one: Series) -> None:
-        item, colour, heights = self.getPlotItem(), theme().input(one.number), self._heights(one)
-        good = np.isfinite(heights)
-        item.addItem(
-            pg.PlotDataItem(one.places[good], heights[good], pen=pg.mkPen(colour, width=1.6), antialias=True)
-        )
-        if len(one.places) <= 60:
-            dots = {"size": 4, "brush": colour, "pen": pg.mkPen(None)}
-            item.addItem(pg.ScatterPlotItem(one.places[good], heights[good], **dots))
+    def _draw_bands(self, low: float, high: float) -> None:
+        second = self._blocks[1::2]
+        middles = [(block.first + block.last) / 2 for block in second]
+        widths = [block.last - block.first + 1 for block in second]
+        self._bands.setOpts(x=middles, width=widths, y0=low, height=high - low)
 
-    def _draw_bad(self) -> None:
+    def _draw_series(self, heights: Sequence[npt.NDArray[np.float64]]) -> None:
+        item = self.getPlotItem()
+        while len(self._lines) > len(self.series):
+            for gone in self._lines.pop():
+                item.removeItem(gone)
+        while len(self._lines) < len(self.series):
+            made = pg.PlotDataItem(antialias=True), pg.ScatterPlotItem(size=4, pen=pg.mkPen(None))
+            for one in made:
+                item.addItem(one, ignoreBounds=True)
+            self._lines.append(made)
+        for (line, dots), one, tall in zip(self._lines, self.series, heights, strict=True):
+            colour, good = theme().input(one.number), np.isfinite(tall)
+            line.setData(one.places[good], tall[good], pen=pg.mkPen(colour, width=1.6))
+            few = good if len(one.places) <= MOST_DOTS else np.zeros_like(good)
+            dots.setData(one.places[few], tall[few], brush=colour)
+
+    def _draw_current(self, heights: Sequence[npt.NDArray[np.float64]]) -> None:
+        """Draw the line at the layer that is looked at, and a dot on every curve that has a value there."""
+        low, high = self._limits(heights)
+        self._here.setData(*_uprights([self._current] if self._current >= 0 else [], low, high))
+        spots = [
+            {"pos": (self._current, tall[at]), "brush": theme().input(one.number)}
+            for one, tall in zip(self.series, heights, strict=True)
+            for at in np.flatnonzero((one.places == self._current) & np.isfinite(tall))[:1]
+        ]
+        self._dots.setData(spots, pen=pg.mkPen(theme()["panel"], width=2))
+
+    def _draw_bad(self, low: float, high: float) -> None:
         """Mark the layers that are not finite; of neighbours only the first is named."""
-        item, ink = self.getPlotItem(), theme()["nan"]
-        pen = pg.mkPen(ink, width=2, style=Qt.PenStyle.DotLine)
+        item = self.getPlotItem()
         bad = sorted({int(place) for one in self.series for place in one.bad})
-        for place in bad:
-            item.addItem(pg.InfiniteLine(place, angle=90, pen=pen))
+        self._bad.setData(*_uprights(bad, low, high))
+        for name in self._nan_names:
+            item.removeItem(name)
+        self._nan_names = []
         for place in apart(bad, self._layers_in(NAN_ROOM)):
-            name = pg.TextItem(
-                "NaN", color=ink, fill=theme()["panel"], anchor=(0 if place < len(self.layers) - 1 else 1, 0)
-            )
+            anchor = (0 if place < len(self.layers) - 1 else 1, 0)
+            name = pg.TextItem("NaN", color=theme()["nan"], fill=theme()["panel"], anchor=anchor)
             name.setFont(font("mono", 10))
             name.setZValue(20)
+            name.setPos(place, high)
             self._nan_names.append(name)
-            item.addItem(name)
-            name.setPos(place, 0.0)
+            item.addItem(name, ignoreBounds=True)
 
     def _layers_in(self, pixels: float) -> float:
         return pixels * len(self.layers) / max(float(self.width()) - LEFT - 12, 1.0)
 
-    def _draw_current(self) -> None:
-        """Draw the line at the layer that is looked at, and a dot on every curve that has a value there."""
-        if self._current < 0:
-            return
-        line = pg.InfiniteLine(self._current, angle=90, pen=pg.mkPen(theme()["accent"], width=1))
-        line.setZValue(-10)
-        self._mark(line)
-        for one in self.series:
-            heights = self._heights(one)
-            here = np.flatnonzero((one.places == self._current) & np.isfinite(heights))
-            if len(here):
-                rim = pg.mkPen(theme()["panel"], width=2)
-                self._mark(
-                    pg.ScatterPlotItem(
-                        [self._current],
-                        [heights[here[0]]],
-                        size=9,
-                        brush=theme().input(one.number),
-                        pen=rim,
-                    )
-                )
-
-    def _mark(self, item: pg.GraphicsObject) -> None:
-        self.getPlotItem().addItem(item)
-        self._current_marks.append(item)
-
-    def _set_ranges(self) -> None:
-        item = self.getPlotItem()
-        item.setXRange(-0.5, len(self.layers) - 0.5, padding=0)
-        found = [self._heights(one) for one in self.series]
-        heights = np.concatenate([*found, np.array([], np.float64)])
-        heights = heights[np.isfinite(heights)]
-        low, high = (float(heights.min()), float(heights.max())) if len(heights) else (0.0, 1.0)
-        low = low if self._log else min(low, 0.0)
-        room = max(high - low, 0.3 if self._log else 1e-6) * 0.14
-        item.setYRange(low - room, high + room, padding=0)
-        for name in self._nan_names:
-            name.setPos(name.pos().x(), high + room)
-        marks = _marks(low - room, high + room, log=self._log)
-        item.getAxis("left").setTicks([marks])
-        for height, _ in marks:
-            line = pg.InfiniteLine(height, angle=0, pen=pg.mkPen(theme()["guide"], width=1))
-            line.setZValue(-20)
-            item.addItem(line)
+    def _draw_guides(self, low: float, high: float) -> None:
+        """Draw a line at every height that has a number."""
+        marks = _marks(low, high, log=self._log) if self.layers else []
+        self.getPlotItem().getAxis("left").setTicks([marks])
+        ends = [-0.5, len(self.layers) - 0.5] * len(marks)
+        self._guides.setData(np.array(ends, np.float64), np.repeat([float(tall) for tall, _ in marks], 2))
 
     def _label_blocks(self) -> None:
         """Write the blocks' names below the axis, as many as fit beside each other."""
-        if not self.layers:
-            return
         measure, end = QFontMetricsF(font("mono", 10)), -1e9
-        scale = max(self.width() - LEFT - 12, 1) / len(self.layers)
+        scale = max(self.width() - LEFT - 12, 1) / max(len(self.layers), 1)
         ticks = []
         for block in self._blocks:
             middle = (block.first + block.last) / 2
@@ -190,7 +189,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
     @guarded
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if hasattr(self, "_blocks"):  # pyqtgraph resizes while it is being made
+        if hasattr(self, "_dots"):  # pyqtgraph resizes while it is being made
             self._label_blocks()
 
     # -- the mouse ------------------------------------------------------------------------------------------
@@ -218,6 +217,11 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
             lines = [path, *(_said(one, place) for one in self.series if place in one.places)]
             QToolTip.showText(event.globalPosition().toPoint(), "\n".join(lines), self)
         event.accept()
+
+
+def _uprights(places: Sequence[int], low: float, high: float) -> tuple[npt.NDArray[np.float64], ...]:
+    """Return the ends of a vertical line at each place, in pairs."""
+    return np.repeat(np.array(places, np.float64), 2), np.array([low, high] * len(places), np.float64)
 
 
 def apart(places: list[int], least: float) -> list[int]:

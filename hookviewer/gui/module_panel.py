@@ -78,7 +78,8 @@ class ModulePanel(QWidget):
         session.settings_changed.connect(self._say_cost)
         session.selection_changed.connect(self._on_selection_changed)
         session.inputs_changed.connect(self._on_input_changed)
-        session.runs_changed.connect(self._on_runs_changed)
+        session.runs_changed.connect(self._read_runs)
+        session.run_grew.connect(self._on_run_grew)
         session.run_progressed.connect(self._on_run_progressed)
         session.run_finished.connect(self._on_run_finished)
         self._later.timeout.connect(self._read_runs)
@@ -100,10 +101,8 @@ class ModulePanel(QWidget):
         self._on_selection_changed()
         self._read_runs()
 
-    def _on_runs_changed(self) -> None:
-        if not self._session.running:
-            self._read_runs()
-        elif not self._later.isActive():
+    def _on_run_grew(self, paths: frozenset[str]) -> None:
+        if not self._later.isActive():
             self._later.start()
 
     def _read_runs(self) -> None:

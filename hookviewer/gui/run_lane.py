@@ -98,7 +98,7 @@ class RunLane:
     def _grow(self, arrived: Arrived) -> None:
         number = arrived.progress.input
         run = self._pending[number] = runs.grown(self._pending.get(number), arrived, self._settings)
-        self._session.store_run(number, run)
+        self._session.grow_run(number, run, {record.key.path for record in arrived.records})
 
     def _tell_error(self, number: int, error: RunError) -> None:
         what = _tr("{} was not run to the end.").format(self._session.item(number).input.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,11 @@ from hookviewer.torch_private import foreign_hooks
 
 @dataclasses.dataclass(frozen=True)
 class Arrived:
-    """Records that were made since the last report, and where the run is."""
+    """Records that were made since the last report, their statistics, and where the run is."""
 
     progress: Progress
     records: tuple[Record, ...]
+    summaries: Mapping[Key, arrays.Statistics] = dataclasses.field(default_factory=dict)
 
 
 class _Reporter:
@@ -42,6 +43,9 @@ class _Reporter:
         self.hooks_before = 0
         self._progress = Progress(item.number, "", 0, total, position, inputs)
         self._records: list[Record] = []
+        self._fresh: dict[Key, arrays.Statistics] = {}
+        self.summaries: dict[Key, arrays.Statistics] = {}
+        """The statistics of all records until now."""
 
     def begin(self, model: torch.nn.Module) -> None:
         """Count the hooks that are there before anything is done."""
@@ -59,12 +63,15 @@ class _Reporter:
 
     def on_record(self, record: Record) -> None:
         self._records.append(record)
+        if record.kept is not None or record.summary is not None:
+            self._fresh[record.key] = self.summaries[record.key] = statistics(record)
         self._send()
 
     def _send(self) -> None:
         if self._job.due():
-            self._job.report(Arrived(self._progress, tuple(self._records)))
+            self._job.report(Arrived(self._progress, tuple(self._records), self._fresh))
             self._records.clear()
+            self._fresh = {}
 
 
 def hooks_on(model: torch.nn.Module) -> int:
@@ -134,15 +141,15 @@ def record_input(
         error=error,
         stopped=stopped,
         guesses=guesses(recording.output, class_names),
-        summaries=dict(_summaries(recording.records.values())),
+        summaries=reporter.summaries | dict(_summaries(recording, reporter.summaries)),
         hooks_left=reporter.hooks(),
     )
 
 
-def _summaries(records: Iterable[Record]) -> Iterable[tuple[Key, arrays.Statistics]]:
-    for record in records:
-        if record.kept is not None or record.summary is not None:
-            yield record.key, statistics(record)
+def _summaries(recording: Recording, known: Container[Key]) -> Iterator[tuple[Key, arrays.Statistics]]:
+    for key, record in recording.records.items():
+        if key not in known and (record.kept is not None or record.summary is not None):
+            yield key, statistics(record)
 
 
 def guesses(output: Any, class_names: Sequence[str], count: int = 5) -> tuple[Guess, ...]:

@@ -35,7 +35,9 @@ def grown(before: Run | None, arrived: Arrived, settings: Settings) -> Run:
     recording = before.recording if before else Recording({})
     new = dataclasses.replace(recording, records={record.key: record for record in arrived.records})
     recording = recording.merged(new)
-    return dataclasses.replace(before or Run(recording, settings), recording=recording, growing=True)
+    run = before or Run(recording, settings)
+    summaries = {**run.summaries, **arrived.summaries}
+    return dataclasses.replace(run, recording=recording, summaries=summaries, growing=True)
 
 
 def joined(before: Run | None, run: Run) -> Run:

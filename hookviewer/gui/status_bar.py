@@ -86,6 +86,7 @@ class StatusBar(QStatusBar):
         for signal in (session.model_changed, session.settings_changed, session.inputs_changed):
             signal.connect(self.refresh)
         session.runs_changed.connect(self._say_kept)
+        session.run_grew.connect(self._on_run_grew)
         session.runs_changed.connect(self._say_pixel)
         session.selection_changed.connect(self._say_pixel)
         session.look_changed.connect(self._say_pixel)
@@ -130,6 +131,11 @@ class StatusBar(QStatusBar):
         self.meter.setValue(round(1000 * min(kept / budget, 1)) if budget else 1000)
         self.meter.setToolTip(self.tr("Values kept in memory by all runs; the limit holds for each run."))
         self._line.fit()
+
+    def _on_run_grew(self, paths: frozenset[str]) -> None:
+        self._say_kept()
+        if self._session.selection.path in paths:
+            self._say_pixel()
 
     def _say_pixel(self) -> None:
         versions = read_out(self._session)
