@@ -280,8 +280,22 @@ def test_a_file_that_ends_the_program_does_not_end_this_one(tmp_path: Path) -> N
 def test_a_file_with_two_models_lists_them_in_the_order_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "two.py"
     file.write_text("from torch import nn\nclass B(nn.Module): pass\nclass A(B): pass\ndef main(): 1 / 0\n")
-    assert sentence(file) == "two.py has more than one model: write two.py:B or two.py:A."
+    assert sentence(file) == f"{file} has more than one model: write {file}:B or {file}:A."
     assert type(hv.open_model(f"{file}:A")).__name__ == "A"
+
+
+def test_what_is_said_to_write_names_the_file_as_it_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "two.py").write_text(
+        "from torch import nn\nclass A(nn.Linear):\n    def __init__(self, width):\n"
+        "        super().__init__(width, 1)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert sentence("deep/two.py").endswith("write deep/two.py:A?NAME=VALUE.")
+    assert sentence("deep/two.py:A").endswith("write deep/two.py:A?width=VALUE.")
+    assert hv.open_model("deep/two.py:A?width=3").in_features == 3
 
 
 def test_a_file_with_only_a_factory_opens_what_it_builds(tmp_path: Path) -> None:

@@ -176,6 +176,8 @@ def test_a_module_whose_package_is_missing_says_which_and_how(tmp_path: Path) ->
         hv.HookViewerError, match=r"needs the module 'hv_gone_defs'.*hv\.py run --python PATH"
     ):
         open_model(f"{tmp_path}/whole.pt", trust=True)
+    (tmp_path / "renamed.py").write_text(NET)
+    assert type(open_model(f"{tmp_path}/whole.pt?code={tmp_path}/renamed.py")).__name__ == "Net"
 
 
 # ------------------------------------------------------------------ programs of torch.export

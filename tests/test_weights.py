@@ -60,6 +60,9 @@ def test_of_several_state_dicts_one_can_be_chosen_and_the_others_are_named(tmp_p
     assert "ema" in card(first).notes[1]
     with pytest.raises(hv.HookViewerError, match="choose from model, ema"):
         open_model(LINEAR, weights=f"{tmp_path}/w.pt?key=avg")
+    torch.save(state(), tmp_path / "plain.pt")
+    with pytest.raises(hv.HookViewerError, match=r"no state dict 'ema': .* leave \?key= out\.$"):
+        open_model(LINEAR, weights=f"{tmp_path}/plain.pt?key=ema")
 
 
 def test_weights_in_several_safetensors_files_are_put_together(tmp_path: Path) -> None:

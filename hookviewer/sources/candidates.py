@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from hookviewer.sources.wording import shown
+
 MODULES = frozenset(("Module", "Sequential", "LightningModule", "ModuleList", "PreTrainedModel"))
 """Last names of classes that are modules wherever they come from."""
 
@@ -36,10 +38,10 @@ def _looks_like_module(base: ast.expr, known: list[str]) -> bool:
 
 def sentence(path: Path) -> str:
     """Return the sentence that says what to write to open one of the models in a file."""
-    names = candidates(path.read_text(encoding="utf-8", errors="replace"))
+    names, place = candidates(path.read_text(encoding="utf-8", errors="replace")), shown(path, 300)
     if not names:
-        return f"{path.name} defines no nn.Module and no function that builds one: write {path.name}:NAME."
-    choices = " or ".join(f"{path.name}:{name}" for name in names[:8])
+        return f"{place} defines no nn.Module and no function that builds one: write {place}:NAME."
+    choices = " or ".join(f"{place}:{name}" for name in names[:8])
     if len(names) == 1:
-        return f"{path.name} has one model, which needs arguments: write {choices}?NAME=VALUE."
-    return f"{path.name} has more than one model: write {choices}."
+        return f"{place} has one model, which needs arguments: write {choices}?NAME=VALUE."
+    return f"{place} has more than one model: write {choices}."

@@ -35,7 +35,7 @@ class Folder(Source):
             )
         if len(found) > 1:
             raise ChoiceNeeded(_choice(place, found), candidates=found)
-        return python_file.opened(found[0].file.resolve(), found[0].name, {**arguments, **options})
+        return python_file.opened(found[0].file, found[0].name, {**arguments, **options})
 
 
 def _is_folder(place: str) -> bool:

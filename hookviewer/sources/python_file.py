@@ -18,6 +18,7 @@ from hookviewer.sources.factory import member
 from hookviewer.sources.files import existing
 from hookviewer.sources.source import Opened, Source, split_arguments
 from hookviewer.sources.torch_file import sha256
+from hookviewer.sources.wording import shown
 
 _PLACE = re.compile(r"(?P<file>.+?\.py)(:(?P<name>[A-Za-z_][\w.]*))?", re.DOTALL)
 
@@ -37,15 +38,19 @@ class PythonFileSource(Source):
         place, arguments = split_arguments(spec)
         match = _PLACE.fullmatch(place)
         assert match is not None
-        return opened(existing(match["file"]).resolve(), match["name"], {**arguments, **options})
+        return opened(existing(match["file"]), match["name"], {**arguments, **options})
 
 
-def opened(path: Path, name: str | None, arguments: Mapping[str, Any]) -> Opened:
-    """Build the model that `name` makes in a Python file; without a name, the only one there can be."""
+def opened(place: Path, name: str | None, arguments: Mapping[str, Any]) -> Opened:
+    """Build the model that `name` makes in a Python file; without a name, the only one there can be.
+
+    Sentences name the file as `place` does, so that what they say to write can be written.
+    """
+    path = place.resolve()
     module = importing.imported(path)
-    name, target = _chosen(module, path, name)
+    name, target = _chosen(module, place, name)
     with calling.on_paths(first=(path.parent,), last=importing.project_folders(path)):
-        built = calling.called(f"{path.name}:{name}", target, arguments, path)
+        built = calling.called(f"{shown(place, 300)}:{name}", target, arguments, path)
     card = ModelCard(
         name=f"{path.stem}:{name}",
         sha256=sha256(path),
@@ -55,9 +60,9 @@ def opened(path: Path, name: str | None, arguments: Mapping[str, Any]) -> Opened
     return Opened(built.model, card)
 
 
-def _chosen(module: ModuleType, path: Path, name: str | None) -> tuple[str, Any]:
+def _chosen(module: ModuleType, place: Path, name: str | None) -> tuple[str, Any]:
     if name is not None:
-        return name, member(module, name, f"{path.name}:{name}")
+        return name, member(module, name, f"{shown(place, 300)}:{name}")
     own = {
         name: value
         for name, value in vars(module).items()
@@ -71,7 +76,7 @@ def _chosen(module: ModuleType, path: Path, name: str | None) -> tuple[str, Any]
     for names in (classes, factories):
         if len(names) == 1:
             return names[0], own[names[0]]
-    raise HookViewerError(candidates.sentence(path))
+    raise HookViewerError(candidates.sentence(place))
 
 
 def _is_model(value: Any) -> bool:

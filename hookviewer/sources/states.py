@@ -113,9 +113,9 @@ def _chosen(path: Path, content: Any, key: str, digest: str) -> State:
             f"{shown(path, 300)} holds no state dict: save one with torch.save(model.state_dict(), …)."
         )
     if key and key not in found:
-        raise HookViewerError(
-            f"{shown(path, 300)} has no state dict {shown(key)!r}: choose from {some(found, 8)}."
-        )
+        named_ones = [place for place in found if place]
+        now = f"choose from {some(named_ones, 8)}" if named_ones else "it is one as a whole, leave ?key= out"
+        raise HookViewerError(f"{shown(path, 300)} has no state dict {shown(key)!r}: {now}.")
     key = key or next(iter(found))
     check_sizes(path, found[key])
     return State(path, found[key], digest, key, tuple(other for other in found if other != key))

@@ -44,7 +44,13 @@ def _modules(code: Any) -> Any:
         def find_class(self, module_name: str, name: str) -> Any:
             if hasattr(module, name.partition(".")[0]) and _is_script(module_name, module):
                 module_name = module.__name__
-            return super().find_class(module_name, name)
+            try:
+                return super().find_class(module_name, name)
+            except ModuleNotFoundError:
+                # a file that was renamed since still defines the classes it was given for
+                if not hasattr(module, name.partition(".")[0]):
+                    raise
+                return super().find_class(module.__name__, name)
 
     found: Any = ModuleType("pickle")
     found.__dict__.update({**vars(pickle), "Unpickler": Unpickler})
