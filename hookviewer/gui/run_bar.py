@@ -17,6 +17,7 @@ from hookviewer.gui.keyed_button import KeyedButton
 from hookviewer.gui.parts import row, rule
 from hookviewer.gui.session import Session
 from hookviewer.gui.target_box import TargetBox
+from hookviewer.gui.target_value import TargetValue
 from hookviewer.gui.theme import MEDIUM, font, keeper, scaled, theme
 
 Menus = Mapping[str, QMenu]
@@ -42,6 +43,7 @@ class RunBar(QToolBar):
         self.device = Choice("device", "cpu", self.tr("Device that the model runs on"))
         self.mode = SegmentChoice("mode", self.tr("Evaluation or training mode during the run"))
         self.target = TargetBox(session)
+        self.value = TargetValue(session)
         self.run = KeyedButton("run", "play", self.tr("Run"), "F5")
         self.stop = KeyedButton("stop", "square", self.tr("Stop"), "Esc")
         self.auto = QCheckBox(self.tr("Auto"))
@@ -67,7 +69,7 @@ class RunBar(QToolBar):
         self.mark.setPixmap(icons.mark(24))
         layout = row(
             *(self.mark, 4, self.model, self.add, 2, rule(20), 2),
-            *(self.device, self.mode, self.target, 2, rule(20), 2),
+            *(self.device, self.mode, self.target, self.value, 2, rule(20), 2),
             *(self.run, self.stop, 4, self.auto, None),
             *self.looks,
             *(self.theme, 2, rule(20), 2, self.export),
@@ -85,6 +87,7 @@ class RunBar(QToolBar):
             (lambda: self.target.shorten(False), lambda: self.target.shorten(True)),
             hidden(self.mark),
             (lambda: say(self.export, self.tr("Export")), lambda: say(self.export, "")),
+            hidden(self.value),
             hidden(*self.looks),
             hidden(self.theme),
         ]

@@ -15,6 +15,7 @@ from hookviewer.gui.columns import Column
 from hookviewer.gui.icons import icon
 from hookviewer.gui.reading import value
 from hookviewer.gui.state import Message, Pointed
+from hookviewer.gui.target_menu import targets_at
 from hookviewer.gui.wall import words
 from hookviewer.gui.wall.lanes import colours_of
 from hookviewer.gui.wall.words import tr
@@ -47,6 +48,8 @@ def tile_menu(panel: WallPanel, column: Column, spot: Pointed | None) -> QMenu:
 def _add_tile(menu: QMenu, panel: WallPanel, column: Column, spot: Pointed) -> None:
     said = value(column, spot.channel, spot.cell)
     _add(menu, tr("Copy the value {}").format(said), "copy", partial(copy_value, panel, column, spot))
+    for text, does in targets_at(panel.session, column, spot):
+        _add(menu, text, "crosshair", does)
     if column.maps is None or column.maps.layout != "maps":
         return
     _add(menu, tr("Copy the picture of this map"), "image", partial(copy_map, panel, column, spot))
