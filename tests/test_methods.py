@@ -88,8 +88,7 @@ def test_a_run_gives_the_attributions_of_every_layer_and_a_reason_for_the_rest()
 @pytest.mark.parametrize(
     ("shape", "words"),
     [
-        ((1, 197, 64), "tokens"),
-        ((1, 14, 14, 96), "channels last"),
+        ((1, 11, 64), "tokens"),
         ((1, 10), "1×10"),
         ((), "single number"),
         ((0, 2, 3, 3), "empty"),
@@ -127,13 +126,29 @@ def test_the_first_leaf_of_a_nested_output_is_taken():
 
 
 def test_an_unknown_method_names_those_there_are():
-    with pytest.raises(HookViewerError, match="grad_cam, layer_cam"):
+    with pytest.raises(HookViewerError, match="grad_cam, grad_cam_plus_plus"):
         methods.find_method("gradcam")
 
 
 @pytest.mark.parametrize("method", methods.methods(), ids=lambda method: method.name)
-def test_every_method_names_its_paper_and_gives_one_map_per_sample(method):
+def test_every_method_names_its_paper_and_what_it_needs(method):
     assert method.title
     assert method.paper
+    assert method.needs in methods.Needs
+    assert methods.find_method(method.name).title == method.title
+
+
+LAYER_METHODS = [method for method in methods.methods() if isinstance(method, methods.LayerMethod)]
+
+
+@pytest.mark.parametrize("method", LAYER_METHODS, ids=lambda method: method.name)
+def test_every_layer_method_gives_one_map_per_sample_of_any_number_of_axes(method):
     output, gradient = torch.randn(3, 4, 5, 6), torch.randn(3, 4, 5, 6)
     assert method.compute(output, gradient).shape == (3, 5, 6)
+    deep = method.compute(output.unsqueeze(2), gradient.unsqueeze(2))
+    torch.testing.assert_close(deep.squeeze(1), method.compute(output, gradient))
+
+
+def test_a_method_with_runs_of_its_own_cannot_be_computed_from_records():
+    with pytest.raises(HookViewerError, match="needs runs of its own"):
+        methods.attribution(recorded(OUTPUT, GRADIENT), "occlusion", "layer")
