@@ -25,6 +25,17 @@ NAN: Colour = (61, 255, 139)
 POS_INF: Colour = (187, 255, 212)
 NEG_INF: Colour = (31, 128, 70)
 
+CURVES = ("linear", "log")
+"""How values are spread over the colours: evenly, or by `bent`."""
+DECADES = 1000.0
+"""A logarithmic scale is a logarithm down to this part of its larger end, and even around zero."""
+
+
+def packed(colour: Colour) -> int:
+    """Return a colour as 0xffRRGGBB."""
+    red, green, blue = colour
+    return 0xFF000000 | red << 16 | green << 8 | blue
+
 
 @functools.cache
 def colour_table(name: str) -> Pixels:
@@ -41,26 +52,57 @@ def zero_index(colormap: str) -> int:
     return 128 if colormap in DIVERGING else 0
 
 
-def to_index(array: npt.ArrayLike, levels: Levels) -> Pixels:
+def to_index(array: npt.ArrayLike, levels: Levels, *, curve: str = "linear") -> Pixels:
     """Return the entry of the colour table for every value, uint8 of the array's shape.
 
     floor((value − low) / (high − low) · 255 + 0.5), step by step in float32, held to 0 … 255. Equal levels
     give 128 everywhere; NaN gives 0 here and its own colour in `to_rgba`. Complex values count by magnitude.
+    On a `"log"` curve value, low and high are `bent` first.
     """
     values = np.asarray(array)
     values = np.abs(values) if values.dtype.kind == "c" else values
-    low, span = float(levels[0]), float(levels[1]) - float(levels[0])
+    low, span, threshold = (float(one[0]) for one in steps_of(np.array([levels]), curve))
     if span == 0:
         return np.full(values.shape, 128, np.uint8)
+    kind = _precision(span)
     with np.errstate(over="ignore", invalid="ignore"):
-        place = np.subtract(values, low, dtype=_precision(span), casting="unsafe")
-        place = np.atleast_1d(place)
-        place /= span
-        place *= 255
-        place += 0.5
-        np.fmax(place, 0, out=place)
-        np.fmin(place, 255, out=place)
-    return place.astype(np.uint8).reshape(values.shape)
+        cells = np.atleast_1d(values).astype(kind)
+        placed(cells, kind(low), kind(span), kind(threshold), curve, cells)
+        return np.where(np.isnan(cells), 0, cells).astype(np.uint8).reshape(values.shape)
+
+
+def steps_of(levels: npt.ArrayLike, curve: str) -> tuple[Array, Array, Array]:
+    """Return lower end, span and threshold of pairs of levels [n, 2], as `placed` takes them."""
+    ends = np.asarray(levels, np.float64)
+    threshold = np.maximum(np.abs(ends).max(axis=1), np.finfo(np.float32).tiny * DECADES) / DECADES
+    if curve == "log":
+        ends = bent(ends, threshold[:, None])
+    return ends[:, 0], ends[:, 1] - ends[:, 0], threshold
+
+
+def bent(values: Array, threshold: npt.ArrayLike) -> Array:
+    """Return sign(value) · ln(1 + |value| / threshold): even around zero, a logarithm far from it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = np.log(np.abs(values) / threshold + values.dtype.type(1))
+        result: Array = np.copysign(sizes, values)
+    return result
+
+
+def placed(
+    values: Array, low: npt.ArrayLike, span: npt.ArrayLike, threshold: npt.ArrayLike, curve: str, out: Array
+) -> None:
+    """Write where values lie between the first colour and the last one, 0 to 255, and half a step more.
+
+    All of it is computed in the precision of `out`. The whole part is the entry of the colour table; NaN
+    stays NaN.
+    """
+    kind = out.dtype.type
+    values = bent(values, np.asarray(threshold, kind)) if curve == "log" else values
+    np.subtract(values, np.asarray(low, kind), out=out)
+    np.divide(out, np.asarray(span, kind), out=out)
+    np.multiply(out, kind(255), out=out)
+    np.add(out, kind(0.5), out=out)
+    np.clip(out, kind(0), kind(255), out=out)
 
 
 def to_rgba(
@@ -71,11 +113,12 @@ def to_rgba(
     nan: Colour = NAN,
     pos_inf: Colour = POS_INF,
     neg_inf: Colour = NEG_INF,
+    curve: str = "linear",
 ) -> Pixels:
     """Return the colour of every value, uint8 [..., 4]; NaN and the infinities have their own."""
     values = np.asarray(array)
     values = np.abs(values) if values.dtype.kind == "c" else values
-    picture = _looked_up(to_index(values, levels), colormap)
+    picture = _looked_up(to_index(values, levels, curve=curve), colormap)
     if not _all_finite(values):
         for where, colour in (
             (np.isnan(values), nan),

@@ -22,7 +22,7 @@ class _Drawn:
     pixels: tiles.Colours
     box: Box
     grid: Grid
-    maps: Maps
+    picture: tiles.Picture
 
 
 class WallItem:
@@ -36,7 +36,7 @@ class WallItem:
         self, painter: QPainter, picture: tiles.Picture, grid: Grid, sight: Sight, view: tuple[int, int]
     ) -> None:
         """Paint the exact pixels, and canvas around them: a pan only moves those that are there."""
-        box = self._box(grid, sight, view)
+        box = self._box(picture, grid, sight, view)
         width, height = box.size
         target = QRect(box.left - sight.x, box.top - sight.y, width, height)
         self._fill_around(painter, target, QRect(0, 0, *view), picture.paints.canvas)
@@ -45,7 +45,7 @@ class WallItem:
         pixels = self._board.pixels(picture, grid, box)
         # the pixels lie in kept memory: the same memory may hold other ones now
         image = QImage(pixels.data, width, height, width * 4, QImage.Format.Format_RGB32)
-        self._drawn = _Drawn(image, pixels, box, grid, picture.maps)
+        self._drawn = _Drawn(image, pixels, box, grid, picture)
         self._draw(painter, QRectF(target))
 
     def _fill_around(self, painter: QPainter, inside: QRect, view: QRect, canvas: int) -> None:
@@ -59,7 +59,7 @@ class WallItem:
     def can_scale(self, maps: Maps, grid: Grid) -> bool:
         """Return whether there is a kept picture of much data that another grid can be shown with for now."""
         drawn = self._drawn
-        if drawn is None or drawn.maps is not maps or maps.values.size < HEAVY:
+        if drawn is None or drawn.picture.maps is not maps or maps.values.size < HEAVY:
             return False
         return drawn.grid != grid and drawn.grid.columns == grid.columns
 
@@ -86,12 +86,14 @@ class WallItem:
             painter.drawImage(target, self._drawn.image)
         painter.restore()
 
-    def _box(self, grid: Grid, sight: Sight, view: tuple[int, int]) -> Box:
-        """Return the part to have pixels of: the one there is, all, or what is in view and more."""
+    def _box(self, picture: tiles.Picture, grid: Grid, sight: Sight, view: tuple[int, int]) -> Box:
+        """Return the part to have pixels of: the one there is, or what is in view; for a pan all, or more."""
         width, height = view
         seen = Box(sight.x, sight.y, sight.x + width, sight.y + height).within(*grid.wall)
         drawn = self._drawn
-        if drawn is not None and drawn.grid == grid and drawn.box.contains(seen):
+        if drawn is None or drawn.grid != grid or not tiles.equal(drawn.picture.colours, picture.colours):
+            return seen  # while a scale or a zoom changes nothing is made that is not looked at
+        if drawn.box.contains(seen):
             return drawn.box
         if grid.wall[0] * grid.wall[1] <= 2 * width * height:
             return Box(0, 0, *grid.wall)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +14,8 @@ Values = npt.NDArray[Any]
 
 BAND = 32  # pixels that are averaged together: few weights outside the band are zero
 CACHED_VALUES = 1 << 17  # maps of this many values go together, so that they stay in the processor's cache
+MUCH = 1 << 20  # values from which several processors share the work
+MOST_WORKERS = 4
 
 
 class Band(NamedTuple):
@@ -54,15 +58,29 @@ def _band(start: int, stop: int, cells: int, pixels: int) -> Band:
 
 
 def _means(maps: Values, height: int, width: int) -> Values:
+    result = np.empty((len(maps), height, width), np.float32)
+    workers = min(os.cpu_count() or 1, MOST_WORKERS, len(maps)) if maps.size >= MUCH else 1
+    parts = [slice(len(maps) * part // workers, len(maps) * (part + 1) // workers) for part in range(workers)]
+    if workers == 1:
+        _write_means(maps, result)
+    else:
+        list(_workers().map(lambda part: _write_means(maps[part], result[part]), parts))
+    return result
+
+
+@functools.cache
+def _workers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(MOST_WORKERS, "shrink")
+
+
+def _write_means(maps: Values, result: Values) -> None:
     count, rows, columns = maps.shape
-    result = np.empty((count, height, width), np.float32)
     together = max(1, CACHED_VALUES // (rows * columns))
-    between = np.empty((min(together, count), height, columns), np.float32)
+    between = np.empty((min(together, count), result.shape[1], columns), np.float32)
     with np.errstate(invalid="ignore", over="ignore"):
         for first in range(0, count, together):
             some = np.asarray(maps[first : first + together], np.float32)
             _along_columns(_along_rows(some, between[: len(some)]), result[first : first + len(some)])
-    return result
 
 
 def _along_rows(maps: Values, out: Values) -> Values:

@@ -1,8 +1,9 @@
-"""The pixels of a wall, in numpy: four steps with kept buffers, each done again only when something changed.
+"""The pixels of a wall, in numpy: steps with kept buffers, each done again only when something changed.
 
-values → cells (the maps in sight, made smaller where pixels are fewer than cells) → index (entries of the
-colour table) → colours → board (the pixels of a part of the wall). A pan needs none of them as long as the
-board reaches, a colour map the last two, levels the last three.
+values → cells (the maps in sight, made smaller where pixels are fewer than cells) → codes (entries of the
+colour table side by side, as one atlas) → board (the code of every pixel of a part of the wall) → pixels.
+A pan needs none of them as long as the board reaches, a colour map only the last. Where only the place
+changes, as it does in a zoom, the atlas is coloured once and then spread out.
 """
 
 from __future__ import annotations
@@ -20,46 +21,30 @@ from hookviewer import arrays, render
 from hookviewer.gui.remembered import remembered
 from hookviewer.gui.wall import geometry
 from hookviewer.gui.wall.shrink import shrunk
+from hookviewer.gui.wall.spikes import kept_in
+from hookviewer.gui.wall.spreads import Spread, flat_channels, spread
+
+__all__ = [
+    "Board",
+    "Paints",
+    "Picture",
+    "Spread",
+    "channels_in",
+    "equal",
+    "flat_channels",
+    "small",
+    "spread",
+    "table",
+]
 
 Array = npt.NDArray[Any]
+Codes = npt.NDArray[np.uint16]
 Colours = npt.NDArray[np.uint32]
 
 PIECE = 1 << 15  # values coloured at a time: temporary arrays stay in the processor's cache
 HATCH_PITCH = 7
 MOST_KEPT = 1 << 22  # pixels of small maps kept for a whole layer
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Spread:
-    """The least and the greatest value of each channel, and how many values are no numbers or infinite."""
-
-    low: Array
-    high: Array
-    odd: Array
-
-    @property
-    def flat(self) -> Array:
-        """Which channels have one value only, everywhere."""
-        flat: Array = (self.low == self.high) & (self.odd == 0)
-        return flat
-
-
-@remembered()
-def spread(maps: arrays.Maps) -> Spread:
-    """Return the spread of each channel of maps [C, H, W]; NaN where a channel has NaN."""
-    rows = maps.values.reshape(len(maps.values), -1)
-    low, high = rows.min(axis=1), rows.max(axis=1)
-    odd = np.zeros(len(rows), np.intp)
-    rough = np.flatnonzero(~np.isfinite(low) | ~np.isfinite(high))
-    odd[rough] = np.count_nonzero(~np.isfinite(rows[rough]), axis=1)
-    return Spread(low, high, odd)
-
-
-def flat_channels(maps: arrays.Maps) -> Array:
-    """Return which channels are drawn hatched: those without a shape. A map of one cell has none to lack."""
-    if maps.values[0].size == 1:
-        return np.zeros(len(maps.values), bool)
-    return spread(maps).flat
+CANVAS, NAN, POS_INF, NEG_INF = 256, 257, 258, 259  # what follows the 256 colours of a map in `table`
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,19 +55,31 @@ class Paints:
     nan: int
     hatch_ground: int
     hatch_line: int
-    pos_inf: int = 0xFFBBFFD4
-    neg_inf: int = 0xFF1F8046
+    pos_inf: int = render.packed(render.POS_INF)
+    neg_inf: int = render.packed(render.NEG_INF)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Picture:
-    """What a wall is to show: maps in the order of the tiles, on which scale, in which colours."""
+    """What a wall is to show: maps in the order of the tiles, on which scale, in which colours.
+
+    `own` are the levels of every channel, [C, 2], where each has its own; then `levels` are not used.
+    `curve` is one of `render.CURVES`.
+    """
 
     maps: arrays.Maps
     order: Array
     levels: tuple[float, float]
     colormap: str
     paints: Paints
+    own: Array | None = None
+    curve: str = "linear"
+
+    @property
+    def colours(self) -> tuple[object, ...]:
+        """All that the colours of its pixels depend on."""
+        scale = (self.levels, self.own, self.curve)
+        return (self.maps, self.order, *scale, self.colormap, self.paints)
 
     @property
     def cells(self) -> tuple[int, int]:
@@ -92,16 +89,17 @@ class Picture:
 
 @remembered(2)
 def small(maps: arrays.Maps, height: int, width: int) -> Array:
-    """Return all maps made smaller, float32 [C, height, width]."""
-    return shrunk(maps.values, height, width)
+    """Return all maps made smaller, float32 [C, height, width]; spikes keep their height."""
+    return kept_in(shrunk(maps.values, height, width), maps, np.arange(len(maps.values)))
 
 
 @functools.lru_cache(maxsize=16)
-def table(colormap: str) -> Colours:
-    """Return the 256 colours of a map as 0xffRRGGBB."""
+def table(colormap: str, paints: Paints) -> Colours:
+    """Return the 256 colours of a map as 0xffRRGGBB, then those of the canvas, NaN, +inf and −inf."""
     colours = render.colour_table(colormap).astype(np.uint32)
     joined = colours[:, 0] << 16 | colours[:, 1] << 8 | colours[:, 2] | 0xFF000000
-    return joined.astype(np.uint32)
+    more = (paints.canvas, paints.nan, paints.pos_inf, paints.neg_inf)
+    return np.concatenate([joined, more]).astype(np.uint32)
 
 
 class Kept:
@@ -141,6 +139,25 @@ class _Sheet:
     def inset(self) -> tuple[int, int, int, int]:
         return geometry.inset(self.picture.cells, (self.grid.height, self.grid.width))
 
+    @functools.cached_property
+    def places_along(self) -> tuple[Array, Array]:
+        """For every row and column of the box its place in the atlas, the last where there is no map."""
+        (rows, columns), grid, box = self.touched, self.grid, self.box
+        left, top, width, height = self.inset
+        tall, wide = self.places
+        pitch = (grid.height + grid.gap, grid.width + grid.gap)
+        down = geometry.index_along(box.top, box.bottom, pitch[0], rows.start, height, top, tall)
+        across = geometry.index_along(box.left, box.right, pitch[1], columns.start, width, left, wide)
+        return _inside(down, len(rows) * tall), _inside(across, len(columns) * wide)
+
+    def part_of(self, tile: int) -> tuple[tuple[slice, slice], tuple[int, int]]:
+        """Return which pixels of the box are a tile's map, and where in the map they begin (left, top)."""
+        x, y = self.grid.corner(tile)
+        left, top, width, height = self.inset
+        x, y = x + left - self.box.left, y + top - self.box.top
+        part = geometry.Box(x, y, x + width, y + height).within(*self.box.size)
+        return (slice(part.top, part.bottom), slice(part.left, part.right)), (part.left - x, part.top - y)
+
     @property
     def places(self) -> tuple[int, int]:
         """Height and width of a map in the atlas: its cells, or its pixels where those are fewer."""
@@ -155,6 +172,7 @@ class Board:
         self._kept = Kept()
         self._keys: dict[str, tuple[object, ...]] = {}
         self._made: dict[str, Array] = {}
+        self._inked: tuple[object, ...] = ()
 
     def pixels(self, picture: Picture, grid: geometry.Grid, box: geometry.Box) -> Colours:
         """Return the pixels of a box of the wall, uint32 [height, width] of 0xffRRGGBB.
@@ -163,20 +181,42 @@ class Board:
         """
         sheet = _Sheet(picture, grid, box)
         seen = (picture.maps, picture.order, grid.columns, *sheet.touched, sheet.places)
-        scaled = (*seen, picture.levels)
+        scaled = (*seen, picture.levels, picture.own, picture.curve)
         inked = (*scaled, picture.colormap, picture.paints)
         cells = self._step("cells", seen, lambda: _cells(sheet))
-        index = self._step("index", scaled, lambda: _index(cells, sheet, self._kept))
-        atlas = self._step("atlas", inked, lambda: _atlas(cells, index, sheet, self._kept))
-        return self._step("pixels", (*inked, grid, box), lambda: _placed(atlas, sheet, self._kept))
+        codes = self._step("codes", scaled, lambda: _codes(cells, sheet, self._kept))
+        return self._step("pixels", (*inked, grid, box), lambda: self._placed(codes, sheet, inked))
+
+    def _placed(self, codes: Codes, sheet: _Sheet, inked: tuple[object, ...]) -> Colours:
+        """Return the pixels: colours are looked up last, or first where cells are few or only moved."""
+        width, height = sheet.box.size
+        moved, self._inked = equal(inked, self._inked) or 3 * codes.size < width * height, inked
+        if moved:
+            atlas = self._step("atlas", inked, lambda: _coloured(codes, sheet, self._kept, "atlas"))
+            pixels = _spread_out(atlas, sheet, self._kept, "pixels")
+        else:
+            key = (*inked[:-2], sheet.grid, sheet.box)
+            board = self._step("board", key, lambda: _spread_out(codes, sheet, self._kept, "board"))
+            pixels = _coloured(board, sheet, self._kept, "pixels")
+        _hatch(pixels, sheet)
+        return pixels
 
     def _step(self, name: str, key: tuple[object, ...], make: Callable[[], Array]) -> Array:
-        before = self._keys.get(name)
-        if before is None or len(before) != len(key) or not all(map(_same, key, before)):
+        if not equal(key, self._keys.get(name, ())):
             self._keys.pop(name, None)
             self._made[name] = make()
             self._keys[name] = key
         return self._made[name]
+
+
+def _inside(places: Array, length: int) -> Array:
+    places[(places < 0) | (places > length)] = length
+    return places
+
+
+def equal(first: tuple[object, ...], second: tuple[object, ...]) -> bool:
+    """Return whether two keys are equal: arrays and maps are only equal to themselves."""
+    return len(first) == len(second) and all(map(_same, first, second))
 
 
 def _same(first: object, second: object) -> bool:
@@ -199,9 +239,10 @@ def _cells(sheet: _Sheet) -> Array:
     channels = sheet.channels[sheet.channels >= 0]
     if (height, width) == picture.cells:
         return _taken(picture.maps.values, channels)
-    if len(picture.maps.values) * height * width <= MOST_KEPT:
+    most = 2 * channels.size >= len(picture.maps.values)
+    if most and len(picture.maps.values) * height * width <= MOST_KEPT:
         return _taken(small(picture.maps, height, width), channels)
-    return shrunk(_taken(picture.maps.values, channels), height, width)
+    return kept_in(shrunk(_taken(picture.maps.values, channels), height, width), picture.maps, channels)
 
 
 def _taken(values: Array, channels: Array) -> Array:
@@ -209,45 +250,67 @@ def _taken(values: Array, channels: Array) -> Array:
     return np.ascontiguousarray(values if same else values[channels], np.float32)
 
 
-def _index(cells: Array, sheet: _Sheet, kept: Kept) -> Array:
-    """Return the colour table's entries of the tiles in sight side by side, as `render.to_index` gives them.
+def _codes(cells: Array, sheet: _Sheet, kept: Kept) -> Codes:
+    """Return the tiles in sight side by side as entries of `table`: those of `render.to_index`, and more.
 
     There is one more row and column, for the canvas.
     """
-    index = kept.array("index", cells.shape, np.uint8)
-    values, out, levels = cells.reshape(-1), index.reshape(-1), sheet.picture.levels
-    low, span = float(levels[0]), float(levels[1]) - float(levels[0])
-    if float(np.finfo(np.float32).tiny) < abs(span) < float(np.finfo(np.float32).max):
-        scratch = kept.array("piece", (PIECE,), np.float32)
-        with np.errstate(over="ignore", invalid="ignore"):
-            for start in range(0, values.size, PIECE):
-                piece = values[start : start + PIECE]
-                place = out[start : start + PIECE]
-                _quantised(piece, np.float32(low), np.float32(span), scratch[: len(piece)], place)
+    index = kept.array("index", cells.shape, np.uint16)
+    picture = sheet.picture
+    if picture.own is None:
+        indexed(cells.reshape(1, -1), np.array([picture.levels]), picture.curve, index.reshape(1, -1), kept)
     else:
-        index[:] = render.to_index(cells, levels)
+        levels = picture.own[sheet.channels[sheet.channels >= 0]]
+        indexed(cells.reshape(len(cells), -1), levels, picture.curve, index.reshape(len(cells), -1), kept)
+    _mark_odd(index, cells, sheet)
     return _side_by_side(index, sheet, kept)
 
 
-def _quantised(values: Array, low: np.float32, span: np.float32, scratch: Array, out: Array) -> None:
-    np.subtract(values, low, out=scratch)
-    np.divide(scratch, span, out=scratch)
-    np.multiply(scratch, np.float32(255), out=scratch)
-    np.add(scratch, np.float32(0.5), out=scratch)
-    np.fmax(scratch, np.float32(0), out=scratch)
-    np.fmin(scratch, np.float32(255), out=scratch)
-    out[:] = scratch
+def indexed(rows: Array, levels: Array, curve: str, out: Codes, kept: Kept) -> None:
+    """Write the entries of the colour table of rows of float32 values, each on its own levels [rows, 2]."""
+    low, span, threshold = render.steps_of(levels, curve)
+    good = (np.abs(span) > np.finfo(np.float32).tiny) & (np.abs(span) < np.finfo(np.float32).max)
+    if not good.all():
+        for row, ends in zip(range(len(rows)), levels, strict=True):
+            out[row] = render.to_index(rows[row], (float(ends[0]), float(ends[1])), curve=curve)
+        return
+    scratch = kept.array("piece", (max(PIECE, 1),), np.float32)
+    together = max(1, PIECE // max(rows.shape[1], 1))
+    columns = min(rows.shape[1], PIECE)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for first in range(0, len(rows), together):
+            some = slice(first, first + together)
+            ends = (low[some, None], span[some, None], threshold[some, None])
+            for start in range(0, rows.shape[1], max(columns, 1)):
+                piece = rows[some, start : start + columns]
+                place = scratch[: piece.size].reshape(piece.shape)
+                render.placed(piece, *ends, curve, place)
+                out[some, start : start + columns] = place
 
 
-def _side_by_side(index: Array, sheet: _Sheet, kept: Kept) -> Array:
+def _mark_odd(index: Codes, cells: Array, sheet: _Sheet) -> None:
+    odd = spread(sheet.picture.maps).odd
+    if not odd.any():
+        return
+    for place in np.flatnonzero(odd[sheet.channels[sheet.channels >= 0]]):
+        values, codes = cells[place], index[place]
+        codes[np.isnan(values)] = NAN
+        codes[values == np.inf] = POS_INF
+        codes[values == -np.inf] = NEG_INF
+
+
+def _side_by_side(index: Codes, sheet: _Sheet, kept: Kept) -> Codes:
     (rows, columns), (height, width) = sheet.channels.shape, sheet.places
-    atlas = kept.array("entries", (rows * height + 1, columns * width + 1), np.uint8)
+    atlas = kept.array("entries", (rows * height + 1, columns * width + 1), np.uint16)
+    atlas[:, -1] = atlas[-1] = CANVAS
     blocks = _blocks(atlas, sheet)
     whole = _whole_rows(sheet)
     first = whole * columns
     blocks[:whole] = index[:first].reshape(whole, columns, height, width).swapaxes(1, 2)
     for place, (row, column) in enumerate(np.argwhere(sheet.channels[whole:] >= 0), first):
         blocks[whole + row, :, column] = index[place]
+    for row, column in np.argwhere(sheet.channels < 0):
+        blocks[row, :, column] = CANVAS
     return atlas
 
 
@@ -264,53 +327,23 @@ def _whole_rows(sheet: _Sheet) -> int:
     return int(partly[0]) if partly.size else len(sheet.channels)
 
 
-def _atlas(cells: Array, entries: Array, sheet: _Sheet, kept: Kept) -> Array:
-    """Return the colours of the tiles in sight side by side, with a last row and column of canvas."""
-    atlas = kept.array("atlas", entries.shape, np.uint32)
-    lookup, flat, out = table(sheet.picture.colormap), entries.reshape(-1), atlas.reshape(-1)
+def _coloured(codes: Codes, sheet: _Sheet, kept: Kept, name: str) -> Colours:
+    colours = kept.array(name, codes.shape, np.uint32)
+    lookup = table(sheet.picture.colormap, sheet.picture.paints)
+    flat, out = codes.reshape(-1), colours.reshape(-1)
     for start in range(0, flat.size, PIECE):
-        np.take(lookup, flat[start : start + PIECE], out=out[start : start + PIECE], mode="clip")
-    atlas[:, -1] = atlas[-1] = sheet.picture.paints.canvas
-    blocks, missing = _blocks(atlas, sheet), np.argwhere(sheet.channels < 0)
-    for row, column in missing:
-        blocks[row, :, column] = sheet.picture.paints.canvas
-    _mark_odd(blocks, cells, sheet)
-    return atlas
+        lookup.take(flat[start : start + PIECE], out=out[start : start + PIECE], mode="clip")
+    return colours
 
 
-def _mark_odd(blocks: Array, cells: Array, sheet: _Sheet) -> None:
-    odd, paints = spread(sheet.picture.maps).odd, sheet.picture.paints
-    if not odd.any():
-        return
-    for place, (row, column) in enumerate(np.argwhere(sheet.channels >= 0)):
-        if odd[sheet.channels[row, column]]:
-            block, values = blocks[row, :, column], cells[place]
-            block[np.isnan(values)] = paints.nan
-            block[values == np.inf] = paints.pos_inf
-            block[values == -np.inf] = paints.neg_inf
-
-
-def _placed(atlas: Array, sheet: _Sheet, kept: Kept) -> Colours:
-    """Return the pixels of the box: for each the cell under its middle, canvas between the tiles."""
-    (rows, columns), grid, box = sheet.touched, sheet.grid, sheet.box
-    left, top, width, height = sheet.inset
-    tall, wide = sheet.places
-    down = geometry.index_along(box.top, box.bottom, grid.height + grid.gap, rows.start, height, top, tall)
-    across = geometry.index_along(
-        box.left, box.right, grid.width + grid.gap, columns.start, width, left, wide
-    )
-    down, across = _inside(down, len(atlas)), _inside(across, atlas.shape[1])
-    wider = kept.array("wider", (len(atlas), len(across)), np.uint32)
-    pixels = kept.array("pixels", (len(down), len(across)), np.uint32)
-    np.take(atlas, across, axis=1, out=wider, mode="clip")
-    np.take(wider, down, axis=0, out=pixels, mode="clip")
-    _hatch(pixels, sheet)
-    return pixels
-
-
-def _inside(places: Array, length: int) -> Array:
-    """Return the places with everything outside the atlas sent to its last row or column of canvas."""
-    return np.where((places < 0) | (places >= length), length - 1, places)
+def _spread_out(atlas: Array, sheet: _Sheet, kept: Kept, name: str) -> Array:
+    """Return what every pixel of the box shows: the cell under its middle, canvas between the tiles."""
+    down, across = sheet.places_along
+    wider = kept.array(f"{name} wide", (len(atlas), len(across)), atlas.dtype.type)
+    board = kept.array(name, (len(down), len(across)), atlas.dtype.type)
+    atlas.take(across, axis=1, out=wider, mode="clip")
+    wider.take(down, axis=0, out=board, mode="clip")
+    return board
 
 
 def _hatch(pixels: Colours, sheet: _Sheet) -> None:
@@ -325,12 +358,9 @@ def _hatch(pixels: Colours, sheet: _Sheet) -> None:
 
 
 def _stamp(pixels: Colours, pattern: Colours, tile: int, sheet: _Sheet) -> None:
-    x, y = sheet.grid.corner(tile)
-    left, top, width, height = sheet.inset
-    x, y = x + left - sheet.box.left, y + top - sheet.box.top
-    part = geometry.Box(x, y, x + width, y + height).within(*sheet.box.size)
-    cut = pattern[part.top - y : part.bottom - y, part.left - x : part.right - x]
-    pixels[part.top : part.bottom, part.left : part.right] = cut
+    where, (left, top) = sheet.part_of(tile)
+    part = pixels[where]
+    part[:] = pattern[top : top + part.shape[0], left : left + part.shape[1]]
 
 
 @functools.lru_cache(maxsize=4)
