@@ -255,10 +255,12 @@ def test_nan_is_not_lost_in_a_maximum():
     assert np.isnan(arrays.as_maps(volume, places={"depth": MAXIMUM}).values[0, 0, 0])
 
 
-def test_padded_sequences_say_how_long_they_are():
-    padded = np.zeros((4, 2, 3), np.float32)
+def test_what_was_padded_is_left_out_of_a_sequence():
+    padded = SEED(0).normal(size=(4, 2, 3)).astype(np.float32)
+    padded[2:, 1] = np.nan
     maps = arrays.as_maps(padded, sample=1, reading="time × sample × feature", lengths=(4, 2))
-    assert maps.filled == 2
+    assert maps.longest == 4
+    np.testing.assert_array_equal(maps.values, padded[:2, 1].T[None])
 
 
 def test_numbers_keep_their_digits():

@@ -102,7 +102,7 @@ def test_nan_and_infinite_vectors_are_drawn(canvas: Canvas, caplog: pytest.LogCa
 
 
 def test_views_are_found_and_each_layout_has_its_own() -> None:
-    assert len(views()) == 5
+    assert len(views()) == 10
     assert all(issubclass(view, View) for view in views())
     names = [best_view(_sheet(torch.zeros(shape))).__name__ for shape in [(1, 3, 4, 4), (1, 9), (), (0,)]]
     assert names == ["FeatureMaps", "Bars", "SingleNumber", "Table"]

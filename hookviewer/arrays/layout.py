@@ -44,7 +44,8 @@ class Maps:
     `sample` chooses from, `reading` the reading in force, `sliders` the axes of which one place is shown.
     `across` is how many maps belong in a row (0: as they fit), `colours` [C, H, W, 3] red, green and blue
     where the maps are pictures (their `values` are the mean of the three), `apart` the tokens [k, C] that
-    stand before a grid, `filled` how many columns hold values where the others are padding.
+    stand before a grid, `longest` the length of the longest sequence where this one ends earlier: what was
+    padded is left out.
     """
 
     values: Array
@@ -57,7 +58,7 @@ class Maps:
     across: int = 0
     colours: Array | None = None
     apart: Array | None = None
-    filled: int | None = None
+    longest: int | None = None
     complex: bool = False
 
 
@@ -94,10 +95,17 @@ def as_maps(
     real = _real32(values, part)
     sliders, one = _slid(real, roles, places)
     core = tuple(role for role in roles if not _slides(role))
+    longest = None
+    if len(lengths) == samples and core[:1] == ("time",):
+        one, longest = one[: lengths[sample]], len(one)
     drawn = _drawn(one, core, hints)
-    filled = lengths[sample] if len(lengths) == samples and "time" in core else None
     return Maps(
-        **drawn, samples=samples, reading=chosen, sliders=sliders, filled=filled, complex=_is_complex(values)
+        **drawn,
+        samples=samples,
+        reading=chosen,
+        sliders=sliders,
+        longest=longest,
+        complex=_is_complex(values),
     )
 
 

@@ -54,7 +54,7 @@ def _sizes(run: Run, selection: Selection, look: Look) -> Sizes | None:
     except HookViewerError:
         return None
     count, height, width = maps.values.shape
-    return (count, height, width) if maps.layout == "maps" and maps.values.size else None
+    return (count, height, width) if maps.layout in ("maps", "lines") and maps.values.size else None
 
 
 def _told(record: Record) -> Sizes | None:

@@ -23,6 +23,9 @@ from hookviewer.gui.wall.words import tr
 class FeatureMaps(View):
     """All maps of a record as tiles of one size, on one scale."""
 
+    gutter = GUTTER
+    """Pixels between tiles."""
+
     def __init__(self, host: QWidget) -> None:
         super().__init__(host)
         self._item = WallItem()
@@ -34,12 +37,22 @@ class FeatureMaps(View):
         return 10 if sheet.drawn.layout == "maps" else -1
 
     def show(self, sheet: Sheet) -> None:
-        gap, edge = self._pixels(GUTTER), self._pixels(EDGE)
+        edge = self._pixels(EDGE)
         room = (sheet.room[0] - 2 * edge, sheet.room[1] - 2 * edge)
-        shape = geometry.shape_of(*sheet.lead.values.shape[1:])
-        self.grid = geometry.grid_of(max(len(sheet.order), 1), shape, room, sheet.sight, gap)
+        self.grid = self._grid_for(sheet, room)
         self._settled = geometry.settled(sheet.sight, self.grid, sheet.room, edge)
         super().show(sheet)
+
+    def _grid_for(self, sheet: Sheet, room: tuple[int, int]) -> Grid:
+        """Return the tiles of a wall of so much room."""
+        shape = geometry.shape_of(*sheet.lead.values.shape[1:])
+        gap = self._pixels(self.gutter)
+        return geometry.grid_of(max(len(sheet.order), 1), shape, room, sheet.sight, gap)
+
+    def _title(self, channel: int) -> str:
+        """Return the name of a channel, its number where it has none."""
+        titles = self._maps.titles
+        return titles[channel] if channel < len(titles) else str(channel)
 
     # -- where things are ------------------------------------------------------------------------------------
 
@@ -129,7 +142,9 @@ class FeatureMaps(View):
         look, sheet = theme(), self._sheet
         grounds = (look["canvas"], look["nan"], marks.hatch_ground(), look["hatch"])
         paints = tiles.Paints(*(int(colour.rgba()) for colour in grounds))
-        return tiles.Picture(self._maps, sheet.order, sheet.levels, sheet.colormap, paints)
+        return tiles.Picture(
+            self._maps, sheet.order, sheet.levels, sheet.colormap, paints, sheet.own, sheet.curve
+        )
 
     def _paint_waiting(self, painter: QPainter) -> None:
         sheet, look = self._sheet, theme()
@@ -194,10 +209,9 @@ class FeatureMaps(View):
         self._chip(painter, tile, selected.channel, chosen=True)
 
     def _chip(self, painter: QPainter, tile: int, channel: int, *, chosen: bool) -> None:
-        rect, titles = self._rect(tile), self._maps.titles
+        rect = self._rect(tile)
         if min(rect.width(), rect.height()) >= 24:
-            text = titles[channel] if channel < len(titles) else str(channel)
-            marks.chip(painter, rect.topLeft() + QPointF(4, 4), text, chosen=chosen)
+            marks.chip(painter, rect.topLeft() + QPointF(4, 4), self._title(channel), chosen=chosen)
 
     def _paint_cross(self, painter: QPainter, tile: int, cell: tuple[int, int]) -> None:
         height, width = self._cells

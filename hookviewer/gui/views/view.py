@@ -49,7 +49,8 @@ class Sheet:
     filled column (they give all columns their geometry), `others` the other filled columns. `selected` and
     `pointed` are the cells that are marked (`cell`: the selected one was chosen), `names` the classes of the
     model, `hurry` says that a gesture is going on. `pinned` are
-    the channels that are marked as pinned; a `strip` stands in the place of the column's maps.
+    the channels that are marked as pinned; a `strip` stands in the place of the column's maps. `own` are
+    the levels [C, 2] of the channels where each has its own, `curve` is one of `render.CURVES`.
     """
 
     column: Column
@@ -68,6 +69,8 @@ class Sheet:
     hurry: bool = False
     pinned: tuple[int, ...] = ()
     strip: Strip | None = None
+    own: npt.NDArray[np.float64] | None = None
+    curve: str = "linear"
 
     @property
     def drawn(self) -> Maps:

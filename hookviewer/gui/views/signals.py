@@ -1,0 +1,152 @@
+"""Signals: a small line plot for each channel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QImage, QPainter
+
+from hookviewer.gui.numbers import number
+from hookviewer.gui.theme import font, theme
+from hookviewer.gui.views.feature_maps import FeatureMaps
+from hookviewer.gui.views.view import Sheet
+from hookviewer.gui.wall import geometry, marks
+from hookviewer.gui.wall.geometry import Grid
+
+Array = npt.NDArray[Any]
+
+SHAPE = 0.4
+"""The height of a plot for a width of 1."""
+LEAST_LABELLED = 70
+
+
+class Signals(FeatureMaps):
+    """Every channel as a line over time, all on one scale; no peak is lost where a pixel has many values."""
+
+    gutter = 4
+
+    def __init__(self, host: Any) -> None:
+        super().__init__(host)
+        self._key: tuple[object, ...] = ()
+        self._made: Array = np.zeros((0, 0, 0), np.uint32)
+
+    @classmethod
+    def suits(cls, sheet: Sheet) -> int:
+        return 10 if sheet.drawn.layout == "lines" else -1
+
+    def _grid_for(self, sheet: Sheet, room: tuple[int, int]) -> Grid:
+        gap = self._pixels(self.gutter)
+        return geometry.grid_of(max(len(sheet.order), 1), SHAPE, room, sheet.sight, gap)
+
+    @property
+    def _inset(self) -> tuple[int, int, int, int]:
+        return 0, 0, self.grid.width, self.grid.height
+
+    def paint(self, painter: QPainter) -> None:
+        sheet = self._sheet
+        if sheet.column.maps is None:
+            super().paint(painter)
+            return
+        painter.fillRect(self.area, theme()["canvas"])
+        tiles = [tile for tile in self._tiles_in_view() if sheet.order[tile] < len(self._maps.values)]
+        plots, width, height = self._plots(tiles), self.grid.width, self.grid.height
+        ratio = self.ratio
+        painter.save()
+        painter.scale(1 / ratio, 1 / ratio)
+        for tile, plot in zip(tiles, plots, strict=True):
+            (x, y), sight = self.grid.corner(tile), self.sight
+            image = QImage(plot.data, width, height, width * 4, QImage.Format.Format_RGB32)
+            painter.drawImage(QPointF(x - sight.x, y - sight.y), image)
+        painter.restore()
+
+    def _plots(self, tiles: list[int]) -> Array:
+        """Return the pixels of the plots, uint32 [n, h, w]; the same ones until something has changed."""
+        sheet, look = self._sheet, theme()
+        ink = look.input(sheet.column.number) if sheet.column.number else look["text_2"]
+        colours = tuple(int(one.rgb()) for one in (look["control"], look["border_strong"], ink, look["nan"]))
+        size = (self.grid.height, self.grid.width)
+        channels = tuple(int(sheet.order[tile]) for tile in tiles)
+        key = (self._maps, channels, size, sheet.levels, colours)
+        if key != self._key:
+            values = self._maps.values[list(channels), 0]
+            self._made, self._key = plotted(values, sheet.levels, size, colours), key
+        return self._made
+
+    def _paint_labels(self, painter: QPainter) -> None:
+        """Write the ends of the scale into the first plot, where there is room."""
+        rect = self._rect(0)
+        if rect.width() < LEAST_LABELLED or rect.height() < 40:
+            return
+        painter.setFont(font("mono", 10))
+        painter.setPen(theme()["text_3"])
+        low, high = self._sheet.levels
+        inner, right = rect.adjusted(4, 2, -4, -2), Qt.AlignmentFlag.AlignRight
+        painter.drawText(inner, right | Qt.AlignmentFlag.AlignTop, number(high))
+        painter.drawText(inner, right | Qt.AlignmentFlag.AlignBottom, number(low))
+
+    def _paint_cross(self, painter: QPainter, tile: int, cell: tuple[int, int]) -> None:
+        """Draw an upright line at the place, and a ring on the value."""
+        values, rect = self._maps.values, self._rect(tile)
+        channel, count = int(self._sheet.order[tile]), self._maps.values.shape[2]
+        if not (0 <= cell[1] < count and channel < len(values)):
+            return
+        painter.setPen(theme()["text_3"])
+        x = rect.left() + (cell[1] + 0.5) / count * rect.width()
+        painter.drawLine(QPointF(x, rect.top()), QPointF(x, rect.bottom()))
+        value = float(values[channel, 0, cell[1]])
+        if np.isfinite(value):
+            low, high = self._sheet.levels
+            share = (high - value) / ((high - low) or 1.0)
+            y = rect.top() + min(max(share, 0.0), 1.0) * (rect.height() - 1)
+            painter.setBrush(marks.accent())
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.drawEllipse(QRectF(x - 2.5, y - 2.5, 5, 5))
+
+
+def plotted(
+    values: Array, levels: tuple[float, float], size: tuple[int, int], colours: tuple[int, int, int, int]
+) -> Array:
+    """Return lines [n, T] as pixels uint32 [n, h, w]; `colours` are ground, zero line, line and NaN."""
+    height, width = size
+    ground, zero, ink, odd = (np.uint32(one) for one in colours)
+    low, high, bad = reach(values, width)
+    top, bottom = _rows(high, levels, height), _rows(low, levels, height)
+    rows = np.arange(height)[None, :, None]
+    pixels = np.full((len(values), height, width), ground)
+    if levels[0] < 0 < levels[1]:
+        pixels[:, int(_rows(np.zeros(1), levels, height)[0])] = zero
+    inside = (rows >= top[:, None, :]) & (rows <= bottom[:, None, :])
+    pixels[inside] = ink
+    pixels[np.broadcast_to(bad[:, None, :], pixels.shape)] = odd
+    return pixels
+
+
+def reach(values: Array, width: int) -> tuple[Array, Array, Array]:
+    """Return the least and greatest value of each line [n, T] in each of `width` pixels, and where NaN is.
+
+    Neighbouring pixels touch: a line is drawn through. Infinite values reach to the rim.
+    """
+    count = values.shape[1]
+    edges = np.linspace(0, count, width + 1)
+    first = np.minimum(edges[:-1].astype(np.intp), count - 1)
+    last = np.clip(np.ceil(edges[1:]).astype(np.intp), first + 1, count)
+    low, high = values[:, first].astype(np.float64), values[:, first].astype(np.float64)
+    for step in range(1, int((last - first).max(initial=1))):
+        place = np.minimum(first + step, last - 1)
+        low, high = np.minimum(low, values[:, place]), np.maximum(high, values[:, place])
+    bad = np.isnan(low) | np.isnan(high)
+    middle = np.where(bad, np.nan, values[:, first])
+    before = np.concatenate([middle[:, :1], middle[:, :-1]], axis=1)
+    ends = values[:, np.concatenate([last[:1] - 1, last[:-1] - 1])] if count > width else before
+    return np.fmin(low, ends), np.fmax(high, ends), bad
+
+
+def _rows(values: Array, levels: tuple[float, float], height: int) -> Array:
+    low, high = levels
+    span = high - low if high > low else 1.0
+    with np.errstate(invalid="ignore", over="ignore"):
+        rows = np.round((high - values) / span * (height - 1))
+    return np.clip(np.nan_to_num(rows, nan=0), 0, height - 1).astype(np.intp)
