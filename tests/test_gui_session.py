@@ -10,8 +10,9 @@ import torch
 from pytestqt.qtbot import QtBot
 from torch import nn
 
+from hookviewer.edits import Edit, scale
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import Message, Shown, TargetChoice
+from hookviewer.gui.state import PLAIN, Message, Shown, TargetChoice, Variant
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key, Kind
 
@@ -363,3 +364,34 @@ def test_records_arrive_one_by_one_with_their_numbers_and_are_told_by_their_path
     assert any("0" in paths for paths in told)
     assert all(("0" in paths) == ("3" in paths) for paths in told)  # a second name of the same module
     assert whole == [False]
+
+
+def test_every_ticked_input_is_run_in_every_variant_and_the_plain_one_stays_as_it_was(
+    qtbot: QtBot, session: Session
+) -> None:
+    session.set_model(nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 2)))
+    session.set_settings(target=TargetChoice("sum"))
+    values = torch.tensor([[1.0, -2.0, 0.5]])
+    session.add_inputs([Input("x", (values,)), Input("y", (2 * values,))])
+    session.tick(["0", "2"], True)
+    settled(qtbot, session)
+    plain = session.recording(1)
+    doubled = Variant(1, "doubled", (("edits", (Edit("0", scale(2.0)),)),))
+    session.set_variants((PLAIN, doubled))
+    assert session.recording(1) is plain
+    settled(qtbot, session)
+    columns = session.ticked_inputs
+    assert [one.title for one in columns] == ["x", "x · doubled", "y", "y · doubled"]
+    assert [one.listed for one in columns] == [1, 1, 2, 2]
+    assert len({one.number for one in columns}) == 4
+    for usual, other in (columns[:2], columns[2:]):
+        before = session.recording(usual.number).record("0", Kind.OUTPUT).tensor()
+        after = session.recording(other.number).record("0", Kind.OUTPUT).tensor()
+        torch.testing.assert_close(after, 2 * before)
+    session.take_off(1)
+    assert [one.title for one in session.ticked_inputs] == ["y", "y · doubled"]
+    assert set(session.runs) == {one.number for one in session.ticked_inputs}
+    kept = session.recording(2)
+    session.set_variants((PLAIN,))
+    assert set(session.runs) == {2}
+    assert session.recording(2) is kept

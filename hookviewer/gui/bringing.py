@@ -39,6 +39,8 @@ class Bringing(QObject):
         self._session, self._opening, self._window = session, opening, window
         self._numbers: frozenset[int] = frozenset()
         session.inputs_changed.connect(self._on_inputs_changed)
+        session.arguments_asked.connect(self.ask_arguments)
+        session.recipe_asked.connect(self.ask_recipe)
 
     def _on_inputs_changed(self) -> None:
         """Remember what came new, where it can be opened again."""
@@ -138,7 +140,7 @@ class Bringing(QObject):
         place = found.index(str(path)) if str(path) in found else -1
         after = min(max(place + step, 0), len(found) - 1)
         if found and after != place:
-            self._session.exchange_input(item.number, found[after])
+            self._session.exchange_input(item.listed, found[after])
         else:
             end = self.tr("last") if step > 0 else self.tr("first")
             self._session.tell(Message("info", self.tr("{} is the {} in its folder.").format(path.name, end)))

@@ -16,8 +16,9 @@ from PySide6.QtCore import QCoreApplication
 
 from hookviewer import arrays, methods, render
 from hookviewer.errors import HookViewerError
-from hookviewer.gui import likely, sequences
+from hookviewer.gui import likely, sequences, sorting
 from hookviewer.gui.remembered import remembered
+from hookviewer.gui.scaling import LOG, difference_levels_of, levels_of
 from hookviewer.gui.state import InputItem, Look, Run, Selection, Shown
 from hookviewer.kinds import Key, Kind
 from hookviewer.recording import Record, Recording
@@ -46,6 +47,7 @@ class Column:
     reason: str = ""
     top: str = ""
     waiting: bool = False
+    run: Run | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -55,7 +57,8 @@ class WallState:
     `levels` and `colormap` hold for the inputs' columns, `difference_levels` for the difference. `scale` is
     the scale in force: one of `arrays.SCALES`, "peak" (from 0 to the greatest value) or "set by hand".
     `dead` counts the channels that are left out since they are zero everywhere, `pinned` the first ones of
-    `order` that are there because they are pinned.
+    `order` that are there because they are pinned. `share` is one of `scaling.SHARES`, `curved` says that
+    the scale is logarithmic, `sort` is the sort in force; `only` are the channels that alone are shown.
     """
 
     path: str
@@ -69,6 +72,10 @@ class WallState:
     hidden_inputs: int = 0
     dead: int = 0
     pinned: tuple[int, ...] = ()
+    share: str = "inputs"
+    curved: bool = False
+    sort: str = "channel"
+    only: tuple[int, ...] = ()
 
     @property
     def difference(self) -> Column | None:
@@ -114,15 +121,18 @@ def wall_of(
     shared = [column.maps for column in filled if column.maps is not None]
     scale = scale_of(look.scale, selection.shown, filled, look.part)
     levels = look.levels or levels_of(shared, scale)
-    source, sort = _sorting(filled, last, look.sort)
+    source, sort = _sorting(filled, selection, look)
     dead = _dead(shared) if look.hide_dead else ()
-    count = len(source.values) if source is not None else 0
+    count = len(shared[0].values) if shared else 0
     pinned = tuple(one for one in look.pinned(selection.path) if one < count and one not in dead)
+    only = sorting.only_these(look.only, count, pinned)
     return WallState(
         selection.path,
         selection.shown,
         (*columns, *((last,) if last is not None else ())),
-        np.arange(0) if source is None else _arranged(source, sort, dead, pinned),
+        np.arange(0)
+        if source is None
+        else sorting.arranged(source, sort, look.anchor, count, dead, pinned, only),
         levels,
         colormap_of(look.colormap, selection.shown, signed=_signed(shared, look.part)),
         "set by hand" if look.levels else scale,
@@ -130,6 +140,10 @@ def wall_of(
         hidden,
         len(dead),
         pinned,
+        "inputs" if look.levels else look.share,
+        look.scale == LOG,
+        sort,
+        only,
     )
 
 
@@ -222,7 +236,7 @@ def _column(
     count: int,
 ) -> Column:
     letter = LETTERS[position] if count > 1 else ""
-    column = Column(letter, item.input.name, item.number, top=likely.top(run))
+    column = Column(letter, item.title, item.number, top=likely.top(run), run=run)
     if run is None:
         reason = _tr("Running …") if running else _tr("Not run yet. Press Run (F5).")
         return dataclasses.replace(column, reason=reason, waiting=running)
@@ -294,27 +308,6 @@ def maps_of(
     return arrays.as_maps(record.array(), sample=sample, **asked)
 
 
-def levels_of(maps: Sequence[arrays.Maps], scale: str) -> tuple[float, float]:
-    """Return the levels that maps share on a scale."""
-    return _levels_of(maps[0], tuple(maps[1:]), scale) if maps else (0.0, 1.0)
-
-
-@remembered()
-def _levels_of(first: arrays.Maps, others: tuple[arrays.Maps, ...], scale: str) -> tuple[float, float]:
-    values = [one.values if one.colours is None else one.colours for one in (first, *others)]
-    if scale == "peak":
-        return 0.0, max(arrays.shared_levels(values, "full")[1], 0.0)
-    return arrays.shared_levels(values, scale)
-
-
-def difference_levels_of(maps: arrays.Maps, shown: Shown) -> tuple[float, float]:
-    """Return the levels of a difference: zero in the middle; for Grad-CAM all of it, as for its maps."""
-    if shown is not Shown.GRAD_CAM:
-        return levels_of([maps], "symmetric")
-    size = max(map(abs, levels_of([maps], "full")))
-    return -size, size
-
-
 def _difference(columns: Sequence[Column]) -> Column:
     first, second = columns[0], columns[1]
     column = Column("−", f"{first.letter} − {second.letter}", None)
@@ -355,18 +348,36 @@ def _difference_record(record: Record, maps: arrays.Maps) -> Record:
     return Record(key, tuple(kept.shape), kept.dtype, kept=kept)
 
 
-def _sorting(
-    filled: Sequence[Column], difference: Column | None, sort: str
-) -> tuple[arrays.Maps | None, str]:
-    """Return the maps that the channels are sorted by, and how."""
-    by_difference = sort == "difference" and difference is not None and difference.maps is not None
-    source = difference if by_difference else (filled[0] if filled else None)
-    return (None if source is None else source.maps), ("difference" if by_difference else sort)
+def _sorting(filled: Sequence[Column], selection: Selection, look: Look) -> tuple[arrays.Maps | None, str]:
+    """Return the maps that the channels are sorted by, and how; by number where the wish cannot be met."""
+    if not filled:
+        return None, "channel"
+    try:
+        return companion(filled, selection, look, look.sort), look.sort
+    except HookViewerError:
+        return filled[0].maps, "channel"
+
+
+def companion(filled: Sequence[Column], selection: Selection, look: Look, sort: str) -> arrays.Maps | None:
+    """Return the maps that a sort goes by; raise `HookViewerError` with the reason where there are none."""
+    first = filled[0]
+    if sort == "difference":
+        if len(filled) < 2 or first.maps is None or filled[1].maps is None:
+            raise HookViewerError(_tr("Tick a second input to sort by the difference."))
+        reason = why_no_difference(first.maps, filled[1].maps)
+        if reason:
+            raise HookViewerError(reason)
+        return difference_maps(first.maps, filled[1].maps)
+    wanted = {"gradient": Shown.GRADIENT, "product": Shown.PRODUCT}.get(sort, selection.shown)
+    if wanted is selection.shown or first.run is None:
+        return first.maps
+    there = dataclasses.replace(selection, shown=wanted)
+    return maps_in(shown_record(first.run.recording, there), there, look)
 
 
 def _dead(shared: Sequence[arrays.Maps]) -> tuple[int, ...]:
     """Return the channels that are zero everywhere in all columns; none where that would be all of them."""
-    if not shared or any(maps.layout != "maps" for maps in shared):
+    if not shared or any(maps.layout not in ("maps", "lines") for maps in shared):
         return ()
     count = max(len(maps.values) for maps in shared)
     alive = np.zeros(count, bool)
@@ -379,23 +390,3 @@ def _dead(shared: Sequence[arrays.Maps]) -> tuple[int, ...]:
 def dead_channels(maps: arrays.Maps) -> npt.NDArray[np.bool_]:
     """Return which channels are zero everywhere."""
     return np.logical_not(maps.values.reshape(len(maps.values), -1).any(axis=1))
-
-
-@remembered()
-def channel_order(maps: arrays.Maps, sort: str) -> npt.NDArray[np.intp]:
-    """Return the channels in the order of `sort`; the largest first, except by channel number."""
-    if sort == "channel":
-        return np.arange(len(maps.values))
-    if sort == "difference":
-        return np.argsort(-np.abs(maps.values).reshape(len(maps.values), -1).mean(axis=1), kind="stable")
-    return arrays.channel_order(arrays.channel_statistics(maps.values), sort)
-
-
-@remembered()
-def _arranged(
-    maps: arrays.Maps, sort: str, dead: tuple[int, ...], pinned: tuple[int, ...]
-) -> npt.NDArray[np.intp]:
-    """Return the order without the dead channels and with the pinned ones in front."""
-    order = channel_order(maps, sort)
-    rest = order[~np.isin(order, [*dead, *pinned])]
-    return np.concatenate([np.array(pinned, np.intp), rest])

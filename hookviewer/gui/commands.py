@@ -228,7 +228,7 @@ class Commands(QObject):
     def _remove_input(self) -> None:
         item = self._session.current_input
         if item is not None:
-            self._session.remove_input(item.number)
+            self._session.remove_input(item.listed)
 
     def _choose_target(self) -> None:
         self._window.run_bar.target.choose()

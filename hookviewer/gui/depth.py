@@ -58,7 +58,7 @@ def series(item: InputItem, run: Run, layers: Sequence[str], metric: str) -> Ser
     places = [place for place, path in enumerate(layers) if path in found]
     values = np.array([found[layers[place]][0] for place in places], np.float64)
     bad = tuple(place for place in places if found[layers[place]][1])
-    return Series(item.number, item.input.name, np.array(places, np.intp), values, bad)
+    return Series(item.number, item.title, np.array(places, np.intp), values, bad)
 
 
 def _value(summary: object, metric: str) -> float:

@@ -70,4 +70,4 @@ class FrameSlider(QFrame):
     def _open(self) -> None:
         item, frame = self._session.current_input, self.slider.value()
         if item is not None and frame != item.input.frame:
-            self._session.exchange_input(item.number, with_frame(item.input, frame))
+            self._session.exchange_input(item.listed, with_frame(item.input, frame))

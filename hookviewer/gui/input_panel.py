@@ -11,6 +11,7 @@ from hookviewer.gui.guard import guarded
 from hookviewer.gui.input_list import NUMBER, ROW_HEIGHT, InputDelegate, InputModel, tick_rect
 from hookviewer.gui.panels import EmptyOr
 from hookviewer.gui.parts import column, frame
+from hookviewer.gui.sample_slider import SampleSlider
 from hookviewer.gui.session import Session
 from hookviewer.gui.theme import keeper, scaled
 from hookviewer.gui.top_classes import TopClasses
@@ -44,7 +45,7 @@ class InputList(QListView):
     def show_current(self) -> None:
         """Make the row of the session's current input the current one."""
         item = self._session.current_input
-        index = self.rows.index_of(item.number) if item is not None else QModelIndex()
+        index = self.rows.index_of(item.listed) if item is not None else QModelIndex()
         if index.isValid() and index != self.currentIndex():
             self.setCurrentIndex(index)
 
@@ -115,7 +116,8 @@ class InputPanel(QWidget):
         self.list = InputList(session)
         self.top = TopClasses(session)
         self.frames = FrameSlider(session)
-        content = frame(column(self.list, self.frames, self.top))
+        self.samples = SampleSlider(session)
+        content = frame(column(self.list, self.frames, self.samples, self.top))
         self._empty = EmptyOr(content, "images", "")
         self.setLayout(column(self._empty))
         session.inputs_changed.connect(self._on_inputs_changed)
@@ -132,7 +134,8 @@ class InputPanel(QWidget):
     def _give_way(self) -> None:
         """Show the classes only where the first inputs keep their room."""
         rows = min(len(self._session.inputs), SHOWN_ROWS) * scaled(ROW_HEIGHT)
-        rows += self.frames.height() if self.frames.isVisibleTo(self) else 0
+        sliders = (self.frames, self.samples)
+        rows += sum(slider.height() for slider in sliders if slider.isVisibleTo(self))
         self.top.setVisible(bool(self.top.guesses) and self.height() >= rows + self.top.height())
 
     def _on_inputs_changed(self) -> None:
@@ -149,5 +152,5 @@ def step_input(session: Session, step: int) -> None:
     numbers = [item.number for item in session.inputs]
     current = session.current_input
     if current is not None:
-        place = numbers.index(current.number) + step
+        place = numbers.index(current.listed) + step
         session.select(input=numbers[max(0, min(place, len(numbers) - 1))])

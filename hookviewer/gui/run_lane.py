@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 
 from hookviewer.gui import runs
+from hookviewer.gui.input_offers import offers_after
 from hookviewer.gui.runner import Failure, Job
 from hookviewer.gui.running import Arrived, run_inputs
 from hookviewer.gui.state import InputItem, Message, Run, RunError, Settings
@@ -29,13 +30,20 @@ class RunLane:
         self._pending: dict[int, Run] = {}
         """What is shown of the inputs that are being run: an earlier run that still holds, growing."""
         self._bringing: dict[int, frozenset[str]] = {}
-        self._settings = Settings()
+        self._settings: dict[int, Settings] = {}
 
     def brings(self, lacking: Mapping[int, frozenset[str]]) -> bool:
         """Return whether the run that goes on will bring all that is lacking, by input."""
-        if not self._session.running or self._settings != self._session.settings:
+        session = self._session
+        if not session.running:
             return False
-        return all(paths <= self._bringing.get(number, frozenset()) for number, paths in lacking.items())
+        usual = session.settings
+        wanted = {item.number: item.variant.settings(usual) for item in session.items}
+        return all(
+            paths <= self._bringing.get(number, frozenset()) and self._settings[number] == wanted[number]
+            for number, paths in lacking.items()
+            if paths
+        )
 
     def start(self, items: Sequence[InputItem], paths: frozenset[str], *, fresh: bool) -> None:
         """Run the model on `items`; a fresh run replaces what was recorded, others add to it."""
@@ -47,19 +55,23 @@ class RunLane:
             now = _tr("Tick one in the list at the left, or add one (Ctrl+I).")
             session.tell(Message("warn", _tr("No input is ticked."), now))
             return
-        model, settings = session.model, session.settings
+        model = session.model
+        settings = {item.number: item.variant.settings(session.settings) for item in items}
         names = (session.card.class_names if session.card else None) or ()
         expected = runs.calls_expected(session.runs.values())
         old = {item.number: session.runs.get(item.number) for item in items}
-        meanwhile = {number: runs.shown_meanwhile(run, settings) for number, run in old.items()}
-        planned = [(item, self._plan(old[item.number], paths, fresh=fresh)) for item in items]
+        meanwhile = {number: runs.shown_meanwhile(run, settings[number]) for number, run in old.items()}
+        planned = [
+            (item, self._plan(old[item.number], paths, how, fresh=fresh), how)
+            for item, how in zip(items, settings.values(), strict=True)
+        ]
         self._pending = {number: run for number, run in meanwhile.items() if run is not None}
         self._bringing = {item.number: paths for item in items}
         self._fresh, self._settings = fresh, settings
         session.set_running(True)
 
         def work(job: Job) -> bool:
-            return run_inputs(job, model, planned, settings, names, expected)
+            return run_inputs(job, model, planned, names, expected)
 
         session.runner.submit(
             LANE, work, on_report=self._on_report, on_result=self._on_done, on_failure=self._on_failed
@@ -70,19 +82,19 @@ class RunLane:
         self._session.runner.cancel(LANE, drop=True)
         self._session.set_running(False)
 
-    def _plan(self, run: Run | None, paths: frozenset[str], *, fresh: bool) -> HookPlan:
+    def _plan(self, run: Run | None, paths: frozenset[str], settings: Settings, *, fresh: bool) -> HookPlan:
         """Return what to record on one input; the first time, all other modules are summarised."""
         session = self._session
         kinds = session.plan.kinds
-        if session.settings.target.rule == "none":
+        if settings.target.rule == "none":
             kinds = kinds - {Kind.GRAD_OUTPUT}
-        if session.tree is None or (not fresh and runs.fits(run, session.settings)):
+        if session.tree is None or (not fresh and runs.fits(run, settings)):
             return HookPlan(paths, kinds)
         return HookPlan(paths, kinds, frozenset(node.path for node in session.tree.walk()))
 
     def _on_report(self, report: Arrived | tuple[int, Run]) -> None:
         number = report.progress.input if isinstance(report, Arrived) else report[0]
-        if all(item.number != number for item in self._session.inputs):
+        if all(item.number != number for item in self._session.items):
             return  # it was taken off the list while it was run
         if isinstance(report, Arrived):
             if report.records:
@@ -97,12 +109,13 @@ class RunLane:
 
     def _grow(self, arrived: Arrived) -> None:
         number = arrived.progress.input
-        run = self._pending[number] = runs.grown(self._pending.get(number), arrived, self._settings)
+        run = self._pending[number] = runs.grown(self._pending.get(number), arrived, self._settings[number])
         self._session.grow_run(number, run, {record.key.path for record in arrived.records})
 
     def _tell_error(self, number: int, error: RunError) -> None:
-        what = _tr("{} was not run to the end.").format(self._session.item(number).input.name)
-        self._session.tell(Message("error", what, error.sentence, error.report))
+        what = _tr("{} was not run to the end.").format(self._session.item(number).title)
+        offers = offers_after(self._session, self._session.item(number).input, error)
+        self._session.tell(Message("error", what, error.sentence, error.report, offers=offers))
 
     def _on_done(self, stopped: bool) -> None:
         if stopped:

@@ -82,13 +82,12 @@ def hooks_on(model: torch.nn.Module) -> int:
 def run_inputs(
     job: Job,
     model: torch.nn.Module,
-    items: Sequence[tuple[InputItem, HookPlan]],
-    settings: Settings,
+    items: Sequence[tuple[InputItem, HookPlan, Settings]],
     class_names: Sequence[str],
     calls_expected: int | None,
 ) -> bool:
     """Run the model on each input in turn, report a `(number, Run)` each; return whether it was stopped."""
-    for position, (item, plan) in enumerate(items, 1):
+    for position, (item, plan, settings) in enumerate(items, 1):
         reporter = _Reporter(job, item, calls_expected, position, len(items))
         run = record_input(job, reporter, model, item.input, plan, settings, class_names)
         job.report((item.number, run))
@@ -118,6 +117,7 @@ def record_input(
             plan,
             kwargs=given.kwargs,
             target=settings.target.target(),
+            edits=settings.edits,
             mode=settings.mode,
             seed=settings.seed,
             device=settings.device,

@@ -20,10 +20,12 @@ from hookviewer.gui.carrying import carried
 from hookviewer.gui.field_lane import FieldLane
 from hookviewer.gui.hinting import Hinting
 from hookviewer.gui.input_lane import InputLane
+from hookviewer.gui.input_offers import offers_for
 from hookviewer.gui.model_lane import ModelLane
 from hookviewer.gui.run_lane import RunLane
 from hookviewer.gui.runner import Failure, Runner
 from hookviewer.gui.state import (
+    PLAIN,
     InputItem,
     Look,
     Message,
@@ -32,6 +34,7 @@ from hookviewer.gui.state import (
     Selection,
     Settings,
     Shown,
+    Variant,
 )
 from hookviewer.inputs import Input
 from hookviewer.kinds import Kind
@@ -50,6 +53,10 @@ class Session(QObject):
     selection_changed = Signal()
     look_changed = Signal()
     pointed_changed = Signal()
+    arguments_asked = Signal()
+    """Someone wants to give the model several arguments."""
+    recipe_asked = Signal()
+    """Someone wants to change how pictures are prepared."""
     levels_asked = Signal()
     """Someone wants to set the levels by keys."""
     runs_changed = Signal()
@@ -75,6 +82,7 @@ class Session(QObject):
         self.tree: ModuleNode | None = None
         self.plan = HookPlan(frozenset(), frozenset({Kind.OUTPUT, Kind.GRAD_OUTPUT}))
         self.inputs: tuple[InputItem, ...] = ()
+        self.variants: tuple[Variant, ...] = (PLAIN,)
         self.runs: Mapping[int, Run] = MappingProxyType({})
         self.settings = Settings()
         self.selection = Selection()
@@ -86,6 +94,8 @@ class Session(QObject):
         """Whether `model_changed` tells of the same network made anew."""
         self._hinting = Hinting(self)
         self._numbers = 0
+        self._varied: dict[tuple[int, int], int] = {}
+        """The numbers of inputs under variants, by row and variant."""
         self._readings: dict[str, str] = {}
         """How the axes are read, by the type of the module: the next model is read in the same way."""
         self._run_lane = RunLane(self)
@@ -132,6 +142,7 @@ class Session(QObject):
         """Look at `model`; runs and ticks of the one before are dropped, inputs stay."""
         self._take_model(model)
         self.plan = HookPlan(frozenset(), self.plan.kinds)
+        self.variants = (PLAIN,)
         self.settings = dataclasses.replace(self.settings, target=self.settings.target.for_any_model())
         self.selection = dataclasses.replace(self.selection, path="", call=0, leaf="", channel=0, cell=None)
         self.look = dataclasses.replace(self.look, levels=None, pins=(), readings=self._readings_by_path())
@@ -181,7 +192,7 @@ class Session(QObject):
         changed = {one.number for one, old in zip(items, self.inputs, strict=True) if one != old}
         if changed:
             self._run_lane.drop()
-        self.set_runs({key: run for key, run in self.runs.items() if key not in changed})
+        self._keep_runs_of(item for item in self.items if item.listed not in changed)
         self._set_inputs(items)
         if self.auto:
             self.run_missing()
@@ -204,7 +215,7 @@ class Session(QObject):
     def take_off(self, number: int) -> None:
         """Take an input and its run off the list."""
         self._set_inputs(tuple(item for item in self.inputs if item.number != number))
-        self.set_runs({key: run for key, run in self.runs.items() if key != number})
+        self._keep_runs_of(self.items)
 
     def tick_input(self, number: int, on: bool) -> None:
         """Tick or untick an input; ticked ones are run and shown as columns."""
@@ -220,25 +231,56 @@ class Session(QObject):
         if on and self.auto:
             self.run_missing()
 
+    @property
+    def items(self) -> tuple[InputItem, ...]:
+        """Every listed input under every variant: the variants of the first input first."""
+        return tuple(self._under(variant, item) for item in self.inputs for variant in self.variants)
+
+    def _under(self, variant: Variant, item: InputItem) -> InputItem:
+        if not variant.number:
+            return item
+        if (item.number, variant.number) not in self._varied:
+            self._numbers += 1
+            self._varied[item.number, variant.number] = self._numbers
+        number = self._varied[item.number, variant.number]
+        return dataclasses.replace(item, number=number, variant=variant, row=item.number)
+
     def item(self, number: int) -> InputItem:
         """Return the input with this number; raise `KeyError` when it is not listed."""
-        for one in self.inputs:
+        for one in self.items:
             if one.number == number:
                 return one
         raise KeyError(number)
 
     @property
     def ticked_inputs(self) -> tuple[InputItem, ...]:
-        """The ticked inputs in the order of the list."""
-        return tuple(item for item in self.inputs if item.ticked)
+        """The ticked inputs in the order of the list, each under every variant."""
+        return tuple(item for item in self.items if item.ticked)
 
     @property
     def current_input(self) -> InputItem | None:
         """The selected input, or the first one."""
-        for one in self.inputs:
-            if one.number == self.selection.input:
-                return one
-        return self.inputs[0] if self.inputs else None
+        items = self.items
+        return next((one for one in items if one.number == self.selection.input), items[0] if items else None)
+
+    def set_variants(self, variants: Sequence[Variant]) -> None:
+        """Run every ticked input in these ways, one column each; runs of a variant that changed are dropped.
+
+        The first one is the plain way as a rule; there is at least one.
+        """
+        made = tuple(variants) or (PLAIN,)
+        if made == self.variants:
+            return
+        self._run_lane.drop()
+        before, self.variants = self.variants, made
+        self._keep_runs_of(item for item in self.items if item.variant in before)
+        self.inputs_changed.emit()
+        if self.auto:
+            self.run_missing()
+
+    def _keep_runs_of(self, items: Iterable[InputItem]) -> None:
+        kept = {item.number for item in items}
+        self.set_runs({key: run for key, run in self.runs.items() if key in kept})
 
     # -- plan, settings, selection, look ---------------------------------------------------------------------
 
@@ -335,7 +377,8 @@ class Session(QObject):
             return
         wanted = self.wanted_paths
         lacking = {
-            item.number: wanted - runs.dealt_with(self.runs.get(item.number), self.settings, wanted)
+            item.number: wanted
+            - runs.dealt_with(self.runs.get(item.number), item.variant.settings(self.settings), wanted)
             for item in self.ticked_inputs
         }
         items = [item for item in self.ticked_inputs if lacking[item.number]]
@@ -397,7 +440,8 @@ class Session(QObject):
 
     def tell_failure(self, what: str, failure: Failure) -> None:
         """Show why something failed."""
-        self.tell(Message("error", what, failure.sentence, failure.report))
+        offers = offers_for(self, failure.error)
+        self.tell(Message("error", what, failure.sentence, failure.report, offers=offers))
 
 
 __all__ = ["Session", "Shown"]

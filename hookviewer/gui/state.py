@@ -6,8 +6,10 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
 from hookviewer.arrays import PARTS, Statistics
+from hookviewer.edits import Edit
 from hookviewer.gui.hinting import AxisHints
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key, Kind
@@ -38,15 +40,6 @@ class Shown(StrEnum):
 
 
 @dataclasses.dataclass(frozen=True)
-class InputItem:
-    """One row of the input list; `number` is its identity and chooses its colour."""
-
-    number: int
-    input: Input
-    ticked: bool = True
-
-
-@dataclasses.dataclass(frozen=True)
 class Settings:
     """How runs are made: what makes two runs of the same input comparable."""
 
@@ -55,6 +48,51 @@ class Settings:
     target: TargetChoice = dataclasses.field(default_factory=TargetChoice)
     seed: int = 0
     budget: int = 2 << 30
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """One way in which every ticked input is run; `number` is its identity, 0 that of the plain way.
+
+    `changes` are the settings in which it differs from those of the run bar, by name.
+    """
+
+    number: int = 0
+    name: str = ""
+    changes: tuple[tuple[str, Any], ...] = ()
+
+    def settings(self, usual: Settings) -> Settings:
+        """Return the settings of its runs."""
+        return dataclasses.replace(usual, **dict(self.changes))
+
+
+PLAIN = Variant()
+
+
+@dataclasses.dataclass(frozen=True)
+class InputItem:
+    """An input under a variant: what is run, and shown as a column.
+
+    `number` is its identity and chooses its colour; `listed` is the number of its row in the input list, the
+    same one for the plain variant.
+    """
+
+    number: int
+    input: Input
+    ticked: bool = True
+    variant: Variant = PLAIN
+    row: int = 0
+
+    @property
+    def listed(self) -> int:
+        """The number of its row in the input list."""
+        return self.row or self.number
+
+    @property
+    def title(self) -> str:
+        """The input's name, and the variant's where it is not the plain one."""
+        return f"{self.input.name} · {self.variant.name}" if self.variant.name else self.input.name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,7 +169,9 @@ class Look:
     `pins` are the pinned channels as (path, channel), `hide_dead` leaves channels out that are zero
     everywhere, `readings` holds how the axes are read where it is not the guess, by path; `hints` are what
     the guesses go by. `places` are those on axes that slide (depth, frame), by role; `part` is what is shown
-    of complex numbers. `beside` shows the gradient beside the weights.
+    of complex numbers. `beside` shows the gradient beside the weights. `share` is one of `scaling.SHARES`,
+    `only` a list of the channels to show (`"3, 7-12"`, `"pinned"`), `anchor` the channel that sorting by
+    similarity goes by.
     """
 
     scale: str = "auto"
@@ -148,6 +188,9 @@ class Look:
     places: Mapping[str, int] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
     part: str = PARTS[0]
     beside: bool = False
+    share: str = "inputs"
+    only: str = ""
+    anchor: int = 0
 
     def pinned(self, path: str) -> tuple[int, ...]:
         """Return the pinned channels of a module, in the order in which they were pinned."""

@@ -167,7 +167,7 @@ class StatusBar(QStatusBar):
         self._line.fit()
 
     def _progress_words(self, progress: Progress, spent: float) -> str:
-        names = [item.input.name for item in self._session.inputs if item.number == progress.input]
+        names = [item.title for item in self._session.items if item.number == progress.input]
         words = [*names, progress.path or self.tr("model")]
         if progress.total:
             words.append(self.tr("{} of {}").format(min(progress.done, progress.total), progress.total))
