@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hookviewer.formats import Caption, Entry
 from hookviewer.gui import state
 from hookviewer.gui.columns import Column, WallState, resolve
+from hookviewer.gui.scaling import scale_for
 from hookviewer.gui.state import InputItem, Look, Run, Selection, Settings
 
 
@@ -74,7 +75,7 @@ def _entry(shown: Shown, wall: WallState, column: Column, path: str) -> Entry | 
         target=_target(shown, column),
         scale="one scale for all columns" if len(wall.filled) > 1 else "one scale for the layer",
     )
-    levels = wall.difference_levels if different and wall.difference_levels else wall.levels
+    levels = scale_for(wall, column).levels
     colormap = "ember" if different else wall.colormap
     return Entry(
         column.record,

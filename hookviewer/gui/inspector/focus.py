@@ -15,6 +15,7 @@ from hookviewer import arrays
 from hookviewer.gui.columns import Column, WallState, maps_in
 from hookviewer.gui.numbers import number
 from hookviewer.gui.remembered import remembered
+from hookviewer.gui.scaling import scale_for
 from hookviewer.gui.state import InputItem, Look, Run, Selection
 from hookviewer.kinds import Key, Kind
 
@@ -70,7 +71,8 @@ def focus_of(wall: WallState, selection: Selection, items: Sequence[InputItem]) 
     row, place = selection.cell or (height // 2, width // 2)
     cell = (min(max(row, 0), height - 1), min(max(place, 0), width - 1))
     item = next((one for one in items if one.number == column.number), None)
-    return Focus(column, column.maps, channel, cell, wall.levels, wall.colormap, item)
+    levels = scale_for(wall, column).of(channel)
+    return Focus(column, column.maps, channel, cell, levels, wall.colormap, item)
 
 
 def reason_of(wall: WallState, selection: Selection) -> str:

@@ -8,21 +8,30 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from hookviewer.gui import parts
-from hookviewer.gui.theme import font
+from hookviewer.gui.sorting import listed
+from hookviewer.gui.theme import font, scaled
 
 
 class ChannelField(QFrame):
-    """Lies over the wall until a number is entered, Escape is pressed or another place is clicked."""
+    """Lies over the wall until a number is entered, Escape is pressed or another place is clicked.
 
-    def __init__(self, last: int, choose: Callable[[int], None], parent: QWidget) -> None:
+    A number is chosen; a list of numbers and ranges is shown alone, nothing shows all channels again.
+    """
+
+    def __init__(
+        self, last: int, choose: Callable[[int], None], show_only: Callable[[str], None], parent: QWidget
+    ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setObjectName("card")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._last, self._choose = last, choose
+        self._last, self._choose, self._show_only = last, choose, show_only
         self.number = QLineEdit()
         self.number.setFont(font("mono", 12))
-        self.number.setFixedWidth(90)
-        self.number.setPlaceholderText(self.tr("0 to {}").format(last))
+        self.number.setFixedWidth(scaled(150))
+        self.number.setToolTip(
+            self.tr("A number selects a channel. A list like 3, 7-12 shows only these; nothing shows all.")
+        )
+        self.number.setPlaceholderText(self.tr("0 to {}, or 3, 7-12").format(last))
         self.number.setAccessibleName(self.tr("Channel"))
         self.number.returnPressed.connect(self._on_entered)
         self.setLayout(
@@ -43,6 +52,15 @@ class ChannelField(QFrame):
         text = self.number.text().strip()
         if text.isdigit() and int(text) <= self._last:
             self._choose(int(text))
-            self.close()
+        elif not text or self._are_channels(text):
+            self._show_only(text)
+        else:
+            self.number.selectAll()
             return
-        self.number.selectAll()
+        self.close()
+
+    def _are_channels(self, text: str) -> bool:
+        try:
+            return bool(listed(text, self._last + 1)) and not text.isdigit()
+        except ValueError:
+            return False

@@ -67,6 +67,9 @@ class KindSwitch(parts.Segmented):
 class WordChoice(Choice):
     """A combo box that says what it chooses before its choice, where there is room."""
 
+    opening = Signal()
+    """Its list is about to be seen."""
+
     # Qt asks for the text while the base class is still being made
     _icon, _short, _bare = "", False, False
     _said: tuple[str, str] | None = None
@@ -75,6 +78,10 @@ class WordChoice(Choice):
         super().__init__(name, "", tip)
         for key, text in items.items():
             self.addItem(words.tr(text), key)
+
+    def showPopup(self) -> None:
+        self.opening.emit()
+        super().showPopup()
 
     def say(self, long: str, short: str) -> None:
         """Show these words, long or short, whatever the item is called."""

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QStandardItemModel
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
+from hookviewer.errors import HookViewerError
 from hookviewer.gui import parts
 from hookviewer.gui.cams import Cams
 from hookviewer.gui.choices import Choice
-from hookviewer.gui.columns import WallState, difference_colormap
+from hookviewer.gui.columns import WallState, companion, difference_colormap
 from hookviewer.gui.giving_way import Step, Yielding
 from hookviewer.gui.icons import set_icon
 from hookviewer.gui.session import Session
@@ -40,6 +41,7 @@ class Controls(Yielding):
         self.sort = WordChoice("sort", tip, words.SORTS)
         self.sort.setAccessibleName(tr("Sort the channels"))
         self.scale = WordChoice("scale", tr("Scale"), words.SCALES)
+        self.share = WordChoice("share", tr("What shares a scale"), words.SHARES)
         self.colormap = RampChoice()
         self.low = parts.label("", "second", 11, mono=True)
         self.high = parts.label("", "second", 11, mono=True)
@@ -54,11 +56,12 @@ class Controls(Yielding):
         self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         ramp = (self.low, self.colormap, self.high)
         ways = (None, self.difference_ramp, self.difference, self.more)
-        items = (self.kind, self.sort, self.scale, *ramp, *ways)
+        items = (self.kind, self.sort, self.scale, self.share, *ramp, *ways)
         super().__init__(parts.row(*items, spacing=5, margins=(10, 0, 10, 8)), self._steps(), parent)
         self.setFixedHeight(scaled(HEIGHT))
-        for place, tip in enumerate(words.SCALE_TIPS.values()):
-            self.scale.setItemData(place, tr(tip), Qt.ItemDataRole.ToolTipRole)
+        for box, tips in ((self.scale, words.SCALE_TIPS), (self.share, words.SHARE_TIPS)):
+            for place, tip in enumerate(tips.values()):
+                box.setItemData(place, tr(tip), Qt.ItemDataRole.ToolTipRole)
         self._connect()
 
     def show_state(self, wall: WallState, inputs: int, cams: Cams | None = None) -> None:
@@ -67,10 +70,14 @@ class Controls(Yielding):
         self.kind.choose(list(Shown).index(wall.shown))
         _choose(self.sort, look.sort)
         _choose(self.scale, look.scale)
+        _choose(self.share, look.share)
         _choose(self.colormap, look.colormap)
         sort = words.tr(words.SORTS[look.sort])
         self.sort.say(words.tr("Sort: {}").format(sort), sort)
         self._sortable = cams is None
+        self._wall = wall
+        shared = words.tr(words.SHARES[look.share])
+        self.share.say(words.tr("For: {}").format(shared), shared)
         self.scale.say(*words.scale_words(wall, cams))
         self.colormap.show_scale(wall.colormap, wall.levels)
         for label, end in zip((self.low, self.high), words.ramp_ends(wall, cams), strict=True):
@@ -91,10 +98,13 @@ class Controls(Yielding):
         )
         for widget in (self.low, self.colormap, self.high):
             widget.setVisible(self._has_colours)
+        self._has_shares = self._has_colours and cams is None
         self.fit()
 
     _has_difference = False
     _has_colours = True
+    _has_shares = True
+    _wall: WallState | None = None
     _sortable = True
 
     def _steps(self) -> list[Step]:
@@ -102,6 +112,9 @@ class Controls(Yielding):
         difference, sort, ramp = self.difference, self.sort, self.difference_ramp
         return [
             (lambda: ramp.setVisible(self._has_difference), lambda: None),
+            (self.more.hide, lambda: None),
+            (lambda: self.share.shorten(False), lambda: self.share.shorten(True)),
+            (lambda: self.share.setVisible(self._has_shares), self._hide_share),
             (lambda: difference.setToolButtonStyle(both), lambda: difference.setToolButtonStyle(alone)),
             (lambda: self.scale.shorten(False), lambda: self.scale.shorten(True)),
             (lambda: sort.shorten(False), lambda: sort.shorten(True)),
@@ -110,12 +123,15 @@ class Controls(Yielding):
             (lambda: self.kind.shorten(False), lambda: self.kind.shorten(True)),
             (lambda: sort.show_bare(""), lambda: sort.show_bare("arrow-down-up")),
             (lambda: None, ramp.hide),  # its numbers are in the foot too
-            (self.more.hide, lambda: None),
             (lambda: sort.setVisible(self._sortable), lambda: self._give_to_menu(sort)),
             (difference.show, lambda: self._give_to_menu(difference)),
             (lambda: self.kind.show_alone(False), lambda: self.kind.show_alone(True)),
             (lambda: None, self.colormap.shrink),
         ]
+
+    def _hide_share(self) -> None:
+        if self._has_shares:
+            self._give_to_menu(self.share)
 
     def _give_to_menu(self, widget: QWidget) -> None:
         widget.hide()
@@ -132,11 +148,11 @@ class Controls(Yielding):
             for button in self.kind.buttons:
                 _add(menu, button.accessibleName(), button.isChecked(), button.click)
             menu.addSeparator()
+        if self.share.isHidden() and self._has_shares:
+            _add_choices(menu.addMenu(words.tr("What shares a scale")), self.share)
         if self.sort.isHidden() and self._sortable:
-            sorts = menu.addMenu(words.tr("Sort the channels"))
-            for place in range(self.sort.count()):
-                choose = partial(self.sort.setCurrentIndex, place)
-                _add(sorts, self.sort.itemText(place), place == self.sort.currentIndex(), choose)
+            self.forbid_sorts()
+            _add_choices(menu.addMenu(words.tr("Sort the channels")), self.sort)
         if self.difference.isHidden():
             on, tip = self.difference.isChecked(), self.difference.toolTip()
             action = _add(menu, words.tr("Difference") + "\tD", on, self.difference.click)
@@ -148,19 +164,59 @@ class Controls(Yielding):
         self.more.menu().aboutToShow.connect(self.fill_more)
         self.kind.rest_wanted.connect(self._open_more)
         self.kind.changed.connect(lambda place: self._session.select(shown=kinds[place]))
-        for box, name in ((self.sort, "sort"), (self.scale, "scale"), (self.colormap, "colormap")):
+        boxes = {"sort": self.sort, "scale": self.scale, "share": self.share, "colormap": self.colormap}
+        self.sort.opening.connect(self.forbid_sorts)
+        for name, box in boxes.items():
             box.currentIndexChanged.connect(
                 lambda _, box=box, name=name: self._on_chosen(name, str(box.currentData()))
             )
         self.difference.clicked.connect(lambda on: self._session.set_look(difference=on))
 
     def _on_chosen(self, name: str, value: str) -> None:
-        if name == "scale":
-            self._session.set_look(scale=value, levels=None)
-        elif name == "sort" and value == "difference":
-            self._session.set_look(sort=value, difference=True)
+        if name in ("scale", "share"):
+            self._session.set_look(levels=None, **{name: value})
+        elif name == "sort":
+            anchor = self._session.selection.channel if value == "similar" else self._session.look.anchor
+            self._session.set_look(sort=value, anchor=anchor)
         else:
             self._session.set_look(**{name: value})
+
+    def why_not(self, sort: str) -> str:
+        """Return why the channels cannot be sorted so now; nothing where they can."""
+        wall = self._wall
+        if wall is None or not wall.filled or sort == "channel":
+            return ""
+        if len(wall.order) < 2 and not wall.only:
+            return words.tr("There is only one channel.")
+        try:
+            companion(wall.filled, self._session.selection, self._session.look, sort)
+        except HookViewerError as error:
+            return str(error)
+        return ""
+
+    def forbid_sorts(self) -> None:
+        """Disable the sorts that cannot be made now; their tips say why."""
+        model = self.sort.model()
+        for place in range(self.sort.count()):
+            sort = str(self.sort.itemData(place))
+            reason = self.why_not(sort)
+            item = model.item(place) if isinstance(model, QStandardItemModel) else None
+            if item is not None:
+                item.setEnabled(not reason)
+                item.setToolTip(reason or words.tr(words.SORT_TIPS[sort]))
+
+
+def _add_choices(menu: QMenu, box: Choice) -> None:
+    """Put the entries of a combo box into a menu."""
+    menu.setToolTipsVisible(True)
+    model = box.model()
+    for place in range(box.count()):
+        choose = partial(box.setCurrentIndex, place)
+        action = _add(menu, box.itemText(place), place == box.currentIndex(), choose)
+        item = model.item(place) if isinstance(model, QStandardItemModel) else None
+        if item is not None:
+            action.setEnabled(item.isEnabled())
+            action.setToolTip(item.toolTip())
 
 
 def _choose(box: Choice, value: str) -> None:

@@ -14,7 +14,8 @@ from hookviewer.arrays import Maps, Statistics
 from hookviewer.gui.cams import Cams, seen
 from hookviewer.gui.columns import Column, WallState, difference_colormap
 from hookviewer.gui.guard import painting
-from hookviewer.gui.state import InputItem, Pointed, Selection
+from hookviewer.gui.scaling import scale_for
+from hookviewer.gui.state import InputItem, Pointed, Selection, Shown
 from hookviewer.gui.theme import keeper, theme
 from hookviewer.gui.views import Sheet, Strip, View
 from hookviewer.gui.wall import geometry, words
@@ -187,16 +188,19 @@ class Lanes(QFrame):
     def _numbers(self, wall: WallState, column: Column, known: Mapping[int, Statistics]) -> Sequence[str]:
         if self._cams is not None:
             return ()
-        if column.number is None:
+        if column.number is None and wall.shown is not Shown.WEIGHTS:
             return words.difference_numbers(wall)
-        return words.column_numbers(column, known.get(column.number))
+        own = wall.share != "inputs" and words.has_own(wall) and wall.share != "channel"
+        scale = scale_for(wall, column).levels if own and column.maps is not None else None
+        return words.column_numbers(column, known.get(column.number or 0), scale=scale)
 
     def _sheet(self, wall: WallState, column: Column, lead: Maps, strip: Strip | None) -> Sheet:
-        selection = self._selection
+        selection, scale = self._selection, scale_for(wall, column)
         return Sheet(
             column,
             wall.order,
-            *colours_of(wall, column),
+            scale.levels,
+            colormap_for(wall, column),
             self._room(),
             lead,
             self.sight,
@@ -209,6 +213,8 @@ class Lanes(QFrame):
             self._hurry.isActive(),
             wall.pinned,
             strip,
+            own=scale.own,
+            curve=scale.curve,
         )
 
     @property
@@ -284,8 +290,7 @@ class Lanes(QFrame):
         self.place()
 
 
-def colours_of(wall: WallState, column: Column) -> tuple[tuple[float, float], str]:
-    """Return the levels and the colour map that a column is painted with."""
-    if column.number is None and wall.difference_levels is not None:
-        return wall.difference_levels, difference_colormap(wall)
-    return wall.levels, wall.colormap
+def colormap_for(wall: WallState, column: Column) -> str:
+    """Return the colour map that a column is painted with."""
+    different = column.number is None and wall.difference_levels is not None
+    return difference_colormap(wall) if different else wall.colormap

@@ -109,12 +109,13 @@ class WallPanel(QFrame):
             self.lanes.reveal(session.selection.channel)
 
     def _say_foot(self, wall: WallState) -> None:
+        look = self._session.look
         target = self._target_words(wall)
         if self._cams is not None:
             pictures = any(cams.seen(item) is not None for item in self._session.ticked_inputs)
             self.foot.say(*words.cam_foot(wall, self._cams, target, pictures=pictures))
         else:
-            self.foot.say(words.foot(wall, self._session.look.sort, target) or self._empty_words())
+            self.foot.say(words.foot(wall, look.sort, target, anchor=look.anchor) or self._empty_words())
 
     # -- what menus and keys ask for
 
@@ -176,9 +177,10 @@ class WallPanel(QFrame):
         self._session.select(shown=kinds[(kinds.index(self._session.selection.shown) + 1) % len(kinds)])
 
     def cycle_sort(self) -> None:
-        """Sort the channels in the next way."""
+        """Sort the channels in the next way that there is something for."""
         box = self.controls.sort
-        box.setCurrentIndex((box.currentIndex() + 1) % box.count())
+        places = [(box.currentIndex() + step) % box.count() for step in range(1, box.count() + 1)]
+        box.setCurrentIndex(next(one for one in places if not self.controls.why_not(str(box.itemData(one)))))
 
     def toggle_difference(self) -> None:
         """Show or hide the difference."""
@@ -215,11 +217,17 @@ class WallPanel(QFrame):
         """Sort the channels as the control does."""
         self.controls.sort.setCurrentIndex(self.controls.sort.findData(sort))
 
+    def show_only(self, channels: str) -> None:
+        """Show the channels of a list like `"3, 7-12"` alone, the `"pinned"` ones, or all again."""
+        self._session.set_look(only=channels)
+
     def go_to_channel(self) -> None:
-        """Ask for a channel's number and select it."""
+        """Ask for a channel's number and select it, or for a list of channels and show only these."""
         if self._wall is None or self._cams is not None or not len(self._wall.order):
             return
-        ChannelField(int(self._wall.order.max()), self._go_to, self.lanes).ask()
+        maps = self._wall.filled[0].maps
+        last = int(self._wall.order.max()) if maps is None else len(maps.values) - 1
+        ChannelField(last, self._go_to, self.show_only, self.lanes).ask()
 
     def copy_picture(self) -> None:
         """Put the picture of the columns on the clipboard."""

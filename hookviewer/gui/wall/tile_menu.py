@@ -14,10 +14,12 @@ from PySide6.QtWidgets import QMenu
 from hookviewer.gui.columns import Column
 from hookviewer.gui.icons import icon
 from hookviewer.gui.reading import value
+from hookviewer.gui.scaling import scale_for
+from hookviewer.gui.sorting import PINNED
 from hookviewer.gui.state import Message, Pointed
 from hookviewer.gui.target_menu import targets_at
 from hookviewer.gui.wall import words
-from hookviewer.gui.wall.lanes import colours_of
+from hookviewer.gui.wall.lanes import colormap_for
 from hookviewer.gui.wall.words import tr
 from hookviewer.render import to_rgba
 
@@ -40,7 +42,19 @@ def tile_menu(panel: WallPanel, column: Column, spot: Pointed | None) -> QMenu:
         hide = _add(menu, tr("Hide dead channels") + "\tX", "", panel.toggle_dead)
         hide.setCheckable(True)
         hide.setChecked(panel.session.look.hide_dead)
-        _add(menu, tr("Go to channel…") + "\t#", "hash", panel.go_to_channel)
+        only = panel.session.look.only
+        alone = _add(
+            menu,
+            tr("Show pinned channels only"),
+            "",
+            partial(panel.show_only, PINNED if only != PINNED else ""),
+        )
+        alone.setCheckable(True)
+        alone.setChecked(only == PINNED)
+        alone.setEnabled(bool(panel.session.look.pinned(panel.session.selection.path)) or only == PINNED)
+        if only:
+            _add(menu, tr("Show all channels again"), "", partial(panel.show_only, ""))
+        _add(menu, tr("Go to channel, or show only some…") + "\t#", "hash", panel.go_to_channel)
     _add(menu, tr("Show all tiles") + "\tZ", "maximize", panel.fit)
     return menu
 
@@ -61,11 +75,14 @@ def _add_tile(menu: QMenu, panel: WallPanel, column: Column, spot: Pointed) -> N
 
 def _add_sorts(menu: QMenu, panel: WallPanel) -> None:
     below = menu.addMenu(icon("arrow-down-up", "text_2"), tr("Sort the channels by"))
+    below.setToolTipsVisible(True)
     for key, text in words.SORTS.items():
         action = _add(below, tr(text), "", partial(panel.sort_by, key))
         action.setCheckable(True)
         action.setChecked(panel.session.look.sort == key)
-        action.setEnabled(key != "difference" or len(panel.session.ticked_inputs) > 1)
+        reason = panel.controls.why_not(key)
+        action.setEnabled(not reason)
+        action.setToolTip(reason or tr(words.SORT_TIPS[key]))
 
 
 def _add(menu: QMenu, text: str, sign: str, does: Callable[[], object]) -> QAction:
@@ -96,8 +113,9 @@ def copy_map(panel: WallPanel, column: Column, spot: Pointed) -> None:
     """Put a map's picture on the clipboard; a cell is a square of whole pixels."""
     if column.maps is None or panel.wall is None:
         return
-    levels, colormap = colours_of(panel.wall, column)
-    cells = to_rgba(column.maps.values[spot.channel], levels, colormap)
+    scale, colormap = scale_for(panel.wall, column), colormap_for(panel.wall, column)
+    one = column.maps.values[spot.channel]
+    cells = to_rgba(one, scale.of(spot.channel), colormap, curve=scale.curve)
     larger = max(LEAST // max(cells.shape[:2]), 1)
     pixels = np.ascontiguousarray(cells.repeat(larger, axis=0).repeat(larger, axis=1))
     height, width = pixels.shape[:2]

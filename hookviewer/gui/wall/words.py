@@ -33,13 +33,38 @@ SORTS = {
     "max": str(NOOP("Wall", "max")),
     "std": str(NOOP("Wall", "std")),
     "zeros": str(NOOP("Wall", "zeros")),
+    "gradient": str(NOOP("Wall", "|gradient|")),
+    "product": str(NOOP("Wall", "output × gradient")),
+    "similar": str(NOOP("Wall", "similarity")),
     "difference": str(NOOP("Wall", "difference")),
+}
+SORT_TIPS = {
+    "channel": str(NOOP("Wall", "By number")),
+    "mean": str(NOOP("Wall", "The largest mean first")),
+    "max": str(NOOP("Wall", "The largest value first")),
+    "std": str(NOOP("Wall", "The largest standard deviation first")),
+    "zeros": str(NOOP("Wall", "The most zeros first")),
+    "gradient": str(NOOP("Wall", "The largest mean |gradient| first")),
+    "product": str(NOOP("Wall", "First what the target would lose most without the channel: |sum of output × gradient|")),
+    "similar": str(NOOP("Wall", "First what correlates most with the selected channel")),
+    "difference": str(NOOP("Wall", "First what differs most between the first two inputs: mean |A − B|")),
+}
+SHARES = {
+    "inputs": str(NOOP("Wall", "shared")),
+    "input": str(NOOP("Wall", "each input")),
+    "channel": str(NOOP("Wall", "each channel")),
+}
+SHARE_TIPS = {
+    "inputs": str(NOOP("Wall", "One scale for all inputs and channels")),
+    "input": str(NOOP("Wall", "Each input has a scale of its own, shared by its channels")),
+    "channel": str(NOOP("Wall", "Each channel has a scale of its own: shapes compare, sizes do not")),
 }
 SCALES = {
     "auto": str(NOOP("Wall", "auto")),
     "full": str(NOOP("Wall", "full")),
     "robust": str(NOOP("Wall", "robust")),
     "symmetric": str(NOOP("Wall", "symmetric")),
+    "log": str(NOOP("Wall", "log")),
 }
 SCALE_TIPS = {
     "auto": str(
@@ -48,18 +73,23 @@ SCALE_TIPS = {
     "full": str(NOOP("Wall", "From the least to the greatest value")),
     "robust": str(NOOP("Wall", "From 0 (or the 0.5 % quantile) to the 99.5 % quantile")),
     "symmetric": str(NOOP("Wall", "± the 98 % quantile of the absolute values, zero in the middle")),
+    "log": str(
+        NOOP("Wall", "Logarithmic over three decades, even around zero; zero in the middle of signed values")
+    ),
 }
 _SCALE_ENDS = {
     "full": str(NOOP("Wall", "min to max")),
     "robust": "99.5 %",
     "symmetric": "±98 %",
     "peak": str(NOOP("Wall", "0 to max")),
+    "log": str(NOOP("Wall", "log")),
 }
 _RAMP_ENDS = {
     "full": ("min", "max"),
     "robust": ("0", "99.5 %"),
     "symmetric": ("−98 %", "98 %"),
     "peak": ("0", "max"),
+    "log": ("0", "max"),
 }
 
 
@@ -94,14 +124,26 @@ def scale_words(wall: WallState, cams: Cams | None = None) -> tuple[str, str]:
     if cams is not None and len(cams.paths) > 1:
         each = tr("each 0 to its max") if wall.scale == "peak" else tr("each layer, {}").format(ends)
         return tr("Scale: {}").format(each), ends
+    if has_own(wall):
+        each = f"{tr(SHARES[wall.share])}, {ends}"
+        return tr("Scale: {}").format(each), each
     words = tr("Scale: shared, {}") if len(wall.filled) > 1 else tr("Scale: layer, {}")
     return words.format(ends), ends
+
+
+def has_own(wall: WallState) -> bool:
+    """Return whether the columns, or the channels in them, are on scales of their own."""
+    return wall.share == "channel" or (wall.share == "input" and len(wall.filled) > 1)
 
 
 def ramp_ends(wall: WallState, cams: Cams | None = None) -> tuple[str, str]:
     """Return what stands at both ends of the colour bar: numbers, or words where every layer has its own."""
     if cams is not None and len(cams.paths) > 1 and wall.scale in _RAMP_ENDS:
         low, high = _RAMP_ENDS[wall.scale]
+        return tr(low), tr(high)
+    if has_own(wall) and wall.scale in _RAMP_ENDS:
+        signed = wall.scale == "log" and wall.levels[0] < 0
+        low, high = ("−max", "max") if signed else _RAMP_ENDS[wall.scale]
         return tr(low), tr(high)
     return number(wall.levels[0]), number(wall.levels[1])
 
@@ -134,14 +176,21 @@ def likeness(first: arrays.Maps, second: arrays.Maps) -> tuple[float, float]:
     return cosine, relative
 
 
-def column_numbers(column: Column, known: arrays.Statistics | None = None) -> tuple[str, ...]:
+def column_numbers(
+    column: Column, known: arrays.Statistics | None = None, *, scale: tuple[float, float] | None = None
+) -> tuple[str, ...]:
     """Return mean, std and share of zeros, from the longest version to the shortest.
 
-    `known` are the statistics of the record where the run has made them already.
+    `known` are the statistics of the record where the run has made them already; `scale` are the levels of
+    the column where it has its own.
     """
     if column.maps is None or not column.maps.values.size:
         return ()
     found = known if known is not None and column.maps.samples == 1 else statistics(column.maps)
+    if scale is not None:
+        ends = f"{number(scale[0])} … {number(scale[1])}"
+        rest = column_numbers(column, known)
+        return (*(f"{ends}   {one}" for one in rest if one), ends)
     mean, std = tr("mean {}").format(number(found.mean)), tr("std {}").format(number(found.std))
     zeros = tr("zeros {} %").format(f"{100 * found.zeros / max(found.count, 1):.1f}")
     return (f"{mean}   {std}   {zeros}", f"{mean}   {std}", mean, "")
@@ -157,7 +206,16 @@ def difference_numbers(wall: WallState) -> tuple[str, ...]:
     return (f"{cosine}   {relative}", cosine, "")
 
 
-def foot(wall: WallState, sort: str, target: str = "") -> str:
+def sorted_words(wanted: str, sort: str, anchor: int) -> str:
+    """Return how the channels are sorted, and that they are not where the wish cannot be met here."""
+    if wanted != sort:
+        return tr("not sorted by {}, which there is nothing for here").format(tr(SORTS[wanted]))
+    if sort == "similar":
+        return tr("sorted by similarity to channel {}").format(anchor)
+    return tr("sorted by {}").format(tr(SORTS[sort]))
+
+
+def foot(wall: WallState, sort: str, target: str = "", *, anchor: int = 0) -> str:
     """Return what the foot says: how many channels, what is wrong with some, what is hidden."""
     filled = wall.filled
     if not filled:
@@ -168,9 +226,13 @@ def foot(wall: WallState, sort: str, target: str = "") -> str:
         said.append(tr("{} dead hidden").format(wall.dead))
     if wall.pinned:
         said.append(tr("{} pinned").format(len(wall.pinned)))
+    if wall.only:
+        said.append(tr("{} of them shown").format(len(wall.order)))
     if sort != "channel":
-        said.append(tr("sorted by {}").format(tr(SORTS[sort])))
-    if len(filled) > 1:
+        said.append(sorted_words(sort, wall.sort, anchor))
+    if has_own(wall):
+        said.append(tr("each channel on its own scale") if wall.share == "channel" else tr("each column on its own scale"))
+    elif len(filled) > 1:
         said.append(tr("one scale for all columns"))
     if wall.difference_levels is not None:
         said.append(tr("difference ±{}").format(number(wall.difference_levels[1])))
