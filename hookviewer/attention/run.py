@@ -1,0 +1,125 @@
+"""Running a model once for its attention."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from hookviewer.arrays import Hints
+from hookviewer.arrays.roles import grid
+from hookviewer.attention.attention import Attention, Attentions
+from hookviewer.attention.watcher import Seen, Watcher, watched
+from hookviewer.attention.windows import Windows, windows_of
+from hookviewer.errors import HookViewerError
+from hookviewer.hooks import capture
+from hookviewer.kinds import Key, Kind
+from hookviewer.leaves import input_leaves
+from hookviewer.modules import ModuleIndex, module_index, unwrapped
+from hookviewer.plan import HookPlan
+from hookviewer.recording import Record
+from hookviewer.snapshot import Budget, snapshot
+
+LEAF = "attention"
+LARGEST = 32 << 20
+"""Bytes of attention in windows that are put back in place; a larger one stays in its windows."""
+
+
+def capture_attention(
+    model: nn.Module,
+    args: Any,
+    paths: Iterable[str] = ("*",),
+    *,
+    kwargs: Mapping[str, Any] | None = None,
+    mode: str = "eval",
+    seed: int | None = 0,
+    device: str | torch.device | None = None,
+    budget: int = 2 << 30,
+    cancelled: Callable[[], bool] | None = None,
+) -> Attentions:
+    """Run `model` once and return the attention of every layer that matches `paths`.
+
+    The records lie under the path of the module that computes the attention, with `Kind.ATTRIBUTION`, the
+    leaf `attention` (`attention[1]` for a second one in the same call) and the shape [N, heads, queries,
+    keys]. Each is rebuilt from what the layer was given and compared with what the layer itself made; the
+    largest difference is in the record's notes. The model's output does not change. What looks like attention
+    and was not seen is absent with a reason.
+    """
+    inner, _ = unwrapped(model)
+    index = module_index(inner)
+    wanted = HookPlan.of(inner, *((paths,) if isinstance(paths, str) else paths)).paths
+    pictures = _pictures(args if isinstance(args, tuple) else (args,), dict(kwargs or {}))
+    room = Budget(budget)
+    found: dict[Key, Attention] = {}
+
+    def saw(seen: Seen) -> None:
+        if seen.path in wanted:
+            one = _attention(seen, room, pictures)
+            found[one.record.key] = one
+
+    with watched(index, Watcher(saw)):
+        recording = capture(
+            inner, args, HookPlan(), kwargs=kwargs, mode=mode, seed=seed, device=device, cancelled=cancelled
+        )
+    records = {key: one.record for key, one in found.items()}
+    absent = _absent(index, wanted, found)
+    return Attentions(dataclasses.replace(recording, records=records, absent=absent), found)
+
+
+def layers_in_order(attentions: Attentions) -> list[torch.Tensor]:
+    """Return the weights of all layers [N, heads, tokens, tokens] that attend to their own tokens.
+
+    Raises `HookViewerError` where there are none, or their tokens change on the way.
+    """
+    weights = [one.record.tensor() for one in attentions.values() if one.record.shape[-1] == one.tokens]
+    if not weights:
+        raise HookViewerError("No attention was seen in this model: choose a method for other networks.")
+    return weights
+
+
+def _attention(seen: Seen, room: Budget, pictures: tuple[tuple[int, int], ...]) -> Attention:
+    leaf = f"{LEAF}[{seen.number}]" if seen.number else LEAF
+    key = Key(seen.path, Kind.ATTRIBUTION, seen.call, leaf)
+    weights = seen.weights
+    windows = windows_of(seen.module, seen.given, tuple(weights.shape))
+    notes = [f"Rebuilt: weights × values differ from what the layer made by {seen.deviation:.1g} at most."]
+    if windows is not None:
+        weights, words = _windowed(weights, windows)
+        notes.append(words)
+        where = (0, windows.rows, windows.columns)
+    else:
+        where = grid(weights.shape[-1], Hints(pictures=pictures or None))  # type: ignore[assignment]
+    record: Record = snapshot(key, weights, room)
+    record = dataclasses.replace(record, notes=(*record.notes, *notes))
+    return Attention(record, seen.deviation, where, windows)
+
+
+def _windowed(weights: torch.Tensor, windows: Windows) -> tuple[torch.Tensor, str]:
+    split = weights.unflatten(0, (-1, len(windows.places)))
+    size = len(split) * split.shape[2] * (windows.rows * windows.columns) ** 2 * weights.element_size()
+    tokens = f"{len(windows.places)} windows of {windows.places.shape[1]} tokens"
+    if size > LARGEST:
+        return split, f"In {tokens}: put back in place it would take {size / 1e6:.0f} MB."
+    return windows.put_back(split), f"Put back in place from {tokens}; zero outside of a token's window."
+
+
+def _absent(index: ModuleIndex, wanted: frozenset[str], found: Mapping[Key, Attention]) -> dict[Key, str]:
+    """Return a reason for each module that is called attention and in which none was seen."""
+    seen = {key.path for key in found}
+    return {
+        Key(path, Kind.ATTRIBUTION, 0, LEAF): (
+            f"No attention was seen in {path}: it was not called, or computes it in a way that is not known."
+        )
+        for path, module in index.modules.items()
+        if path in wanted
+        and "attention" in type(module).__name__.lower()
+        and not any(other == path or other.startswith(f"{path}.") for other in seen)
+    }
+
+
+def _pictures(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[int, int], ...]:
+    tensors = [tensor for _, tensor in input_leaves(args, kwargs)]
+    return tuple((t.shape[-2], t.shape[-1]) for t in tensors if t.dim() == 4 and t.is_floating_point())
