@@ -67,6 +67,34 @@ def mixed(colours: Pixels, under: Pixels, share: Values, opacity: float) -> Pixe
     return np.asarray(colours * cover + ground * (1 - cover) + 0.5, np.uint8)
 
 
+CONTOURS = (0.25, 0.5, 0.75)
+"""Where lines of one value are drawn, as shares of the levels."""
+
+
+def contours(values: Values, levels: Levels) -> npt.NDArray[np.bool_]:
+    """Return which pixels of a map [height, width] lie on a line of one value, at `CONTOURS` of the levels.
+
+    A pixel does where its right or lower neighbour is on the other side of such a value.
+    """
+    low, high = levels
+    with np.errstate(invalid="ignore", over="ignore"):
+        above = np.digitize(values, [low + share * (high - low) for share in CONTOURS])
+    lines = np.zeros(values.shape, bool)
+    lines[:, :-1] |= above[:, 1:] != above[:, :-1]
+    lines[:-1] |= above[1:] != above[:-1]
+    return lines
+
+
+def outlined(colours: Pixels, lines: npt.NDArray[np.bool_]) -> Pixels:
+    """Return colours [H, W, 3] with white lines that have a dark pixel below and at the right."""
+    made = colours.copy()
+    shade = np.zeros_like(lines)
+    shade[1:, 1:] = lines[:-1, :-1]
+    made[shade] //= 3
+    made[lines] = 255
+    return made
+
+
 def _between(rows: Values, count: int) -> Values:
     """Return `count` rows made of the rows there are, each between the two that are nearest to it."""
     places = np.clip((np.arange(count) + 0.5) * len(rows) / count - 0.5, 0, len(rows) - 1)

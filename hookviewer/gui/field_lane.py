@@ -86,9 +86,9 @@ class FieldLane:
     def want(self, item: InputItem, record: Record, sizes: Sizes, cell: Sizes, sample: int) -> None:
         """Find what a cell sees where that is not known yet and nothing else is going on."""
         session = self._session
-        if session.model is None or session.running or not looks_like_a_picture(item.input):
+        if session.model is None or session.running or session.runner.closed:
             return
-        if record.key.kind not in OF_A_CALL:
+        if not looks_like_a_picture(item.input) or record.key.kind not in OF_A_CALL:
             return
         known = self._known.get(self._signature(item))
         if known is None:

@@ -149,6 +149,8 @@ class MainWindow(QMainWindow):
             pages[-1].close_page()
         elif self.session.running:
             self.session.stop()
+        elif self.session.selection.region is not None:
+            self.session.select(region=None)
         elif not self.messages.close_latest():
             self.wall.setFocus()
 

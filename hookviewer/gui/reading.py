@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hookviewer.arrays import Maps
 from hookviewer.gui import cams, numbers
 from hookviewer.gui.columns import Column, WallState, resolve
+from hookviewer.gui.field_lane import Seen
+from hookviewer.gui.field_words import field_words
 from hookviewer.gui.state import InputItem, Shown
 
 if TYPE_CHECKING:
@@ -21,11 +24,27 @@ def read_out(session: Session) -> tuple[str, ...]:
     channel, cell = (selection.channel, selection.cell) if spot is None else (spot.channel, spot.cell)
     there = cams.at(selection, spot.path if spot is not None else None)
     wall = resolve(session.ticked_inputs, session.runs, there, session.look, running=session.running)
-    return reading(wall, channel, cell, session.ticked_inputs)
+    return reading(wall, channel, cell, session.ticked_inputs, seen_at(session, wall, channel, cell))
+
+
+def seen_at(session: Session, wall: WallState, channel: int, cell: tuple[int, int] | None) -> Seen | None:
+    """Return what a cell of the first column that has it sees of the picture, where that is known."""
+    column = next((one for one in wall.columns if _holds(one, channel, cell)), None)
+    if column is None or column.record is None or column.maps is None or cell is None:
+        return None
+    item = next((one for one in session.inputs if one.number == column.number), None)
+    if item is None or column.maps.layout != "maps":
+        return None
+    sizes = column.maps.values.shape[1], column.maps.values.shape[2]
+    return session.fields.seen(item, column.record, sizes, cell, session.look.sample)
 
 
 def reading(
-    wall: WallState, channel: int, cell: tuple[int, int] | None, items: Sequence[InputItem]
+    wall: WallState,
+    channel: int,
+    cell: tuple[int, int] | None,
+    items: Sequence[InputItem],
+    seen: Seen | None = None,
 ) -> tuple[str, ...]:
     """Return the read-out from its longest to its shortest version; nothing where there is no such cell."""
     shown = [column for column in wall.columns if _holds(column, channel, cell)]
@@ -33,38 +52,66 @@ def reading(
         return ()
     row, place = cell
     first = wall.path if wall.shown is Shown.GRAD_CAM else f"c {channel}"
-    where = f"{first}  y {row}  x {place}"
+    where = _where(shown[0].maps, first, row, place)
     if len(shown) == 1:
         values = f"= {value(shown[0], channel, cell)}"
     else:
         values = GAP.join(f"{name_of(column)} {value(column, channel, cell)}" for column in shown)
     short = f"{where}  {values}"
-    position = input_position(shown[0], cell, items)
-    return (f"{short}{GAP}input ≈ {position}", short) if position else (short,)
+    position = input_position(shown[0], cell, items, seen)
+    if not position:
+        return (short,)
+    longer = f"{short}{GAP}{position}"
+    return (longer, short) if seen is None else (f"{longer}{GAP}{field_words(seen)}", longer, short)
+
+
+def _where(maps: Maps | None, first: str, row: int, place: int) -> str:
+    """Return the place of a cell in the words of its axes."""
+    if maps is not None and maps.layout == "lines":
+        return f"{first}  t {place}"
+    if maps is not None and maps.axes == "feature by time":
+        return f"unit {row}  t {place}"
+    if maps is not None and maps.layout == "bars":
+        return f"i {place}"
+    return f"{first}  y {row}  x {place}"
 
 
 def name_of(column: Column) -> str:
     """Return what a column is called in the read-out: its letter, or `A − B`."""
-    return column.title if column.number is None else column.letter
+    return column.title if column.number is None else column.letter or column.title
 
 
 def value(column: Column, channel: int, cell: tuple[int, int]) -> str:
     """Return the value of a cell as it is written."""
     assert column.maps is not None
+    if column.maps.colours is not None:
+        light = column.maps.colours[channel, cell[0], cell[1]]
+        return "  ".join(
+            f"{name} {numbers.number(float(one))}" for name, one in zip("rgb", light, strict=True)
+        )
     return numbers.number(float(column.maps.values[channel, cell[0], cell[1]]))
 
 
-def input_position(column: Column, cell: tuple[int, int], items: Sequence[InputItem]) -> str:
-    """Return the middle of a cell in pixels of the input's picture, `(row, column)`; empty without one."""
+def input_position(
+    column: Column, cell: tuple[int, int], items: Sequence[InputItem], seen: Seen | None = None
+) -> str:
+    """Return `input (row, column)`, the middle of what a cell sees, in pixels of the input's picture.
+
+    Where that is not known it is `input ≈ (…)`, the middle of the cell on a picture as large as the map;
+    nothing without a picture or rows and columns of cells.
+    """
     item = next((one for one in items if one.number == column.number), None)
     if item is None or item.input.image is None or column.maps is None:
         return ""
+    if seen is not None:
+        row, place = seen.middle_in(item.input.image.height, item.input.image.width)
+        return f"input ({row}, {place})"
     height, width = column.maps.values.shape[1:]
     if height < 2 or width < 2:
         return ""
     row = int((cell[0] + 0.5) * item.input.image.height / height)
     place = int((cell[1] + 0.5) * item.input.image.width / width)
-    return f"({row}, {place})"
+    return f"input ≈ ({row}, {place})"
 
 
 def _holds(column: Column, channel: int, cell: tuple[int, int] | None) -> bool:

@@ -95,6 +95,11 @@ class Runner(QObject):
         """Whether a job is waiting or running."""
         return bool(self._open)
 
+    @property
+    def closed(self) -> bool:
+        """Whether no job is taken any more."""
+        return self._closed
+
     def submit(
         self,
         lane: str,

@@ -43,7 +43,7 @@ class Fields:
         return self.known.get(self.key_of(key))
 
     def key_of(self, key: Key) -> Key:
-        """Return the key of the module's output that a record is of, or was made of: its own leaf or the first."""
+        """Return the key of the output that a record is of or was made of: of its own leaf, or the first."""
         path = self.aliases.get(key.path, key.path)
         own = Key(path, Kind.OUTPUT, key.call, key.leaf)
         if own in self.known:

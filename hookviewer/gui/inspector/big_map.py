@@ -2,59 +2,103 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
-from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from hookviewer.gui import blending, thumbnails
+from hookviewer.gui.field_lane import Seen
 from hookviewer.gui.guard import guarded, painting
-from hookviewer.gui.inspector.focus import Focus, one_channel
+from hookviewer.gui.inspector import over_map, window
+from hookviewer.gui.inspector.focus import Focus, Values, one_channel
+from hookviewer.gui.inspector.over_map import Region, cross_colours
+from hookviewer.gui.inspector.window import Sizes, Window
 from hookviewer.gui.numbers import number
 from hookviewer.gui.state import InputItem, Pointed
 from hookviewer.gui.theme import keeper, theme
 from hookviewer.gui.wall import geometry, marks, tiles
+from hookviewer.receptive import MEASURED
+
+__all__ = ["BigMap", "Showing", "cross_colours"]
 
 TALLEST = 320
 LOWEST = 48
-ROW_LINE, COLUMN_LINE = QColor(90, 200, 250), QColor(255, 209, 102)
-CASING = QColor(0, 0, 0, 110)
+NOTCH = 120
+"""What a wheel tells for one notch, in eighths of a degree."""
 
 
-def cross_colours() -> tuple[QColor, QColor]:
-    """Return the colours of the row and the column in plots: those of the cross-hair, readable on a panel."""
-    return (ROW_LINE, COLUMN_LINE) if theme().dark else (QColor(10, 124, 186), QColor(168, 106, 0))
+@dataclasses.dataclass(frozen=True)
+class Showing:
+    """How the map is shown: `map`, `overlay` (opacity 0 to 1) or `input`; with lines of one value or not."""
+
+    mode: str = "map"
+    opacity: float = 0.75
+    contour: bool = False
 
 
 class BigMap(QWidget):
-    """The channel in focus; a click or a drag chooses the cell."""
+    """The channel in focus; a click or a drag chooses the cell, a drag with Shift a region.
+
+    The wheel enlarges, the right button moves what is enlarged, a double click shows all.
+    """
 
     chosen = Signal(object)
     hovered = Signal(object)
+    region_chosen = Signal(object)
+    """A rectangle of cells: top, left, and bottom and right just outside."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("big_map")
         self.setAccessibleName(self.tr("The selected map"))
+        self.setToolTip(
+            self.tr("Wheel: enlarge. Right button: move. Double click: show all.")
+            + "\n"
+            + self.tr("Shift and drag: statistics of a rectangle.")
+        )
         self.setMouseTracking(True)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.focus: Focus | None = None
+        self.seen: Seen | None = None
+        self.region: Region | None = None
+        self.draws_regions = False
+        """Whether a plain drag draws a region."""
+        self.part = Window(0, 0, 1, 1)
+        self.showing = Showing()
         self._pointer: QPointF | None = None
-        self._mode, self._opacity = "map", 0.75
+        self._start: Sizes | None = None
+        """The cell in which a region was begun."""
+        self._grip: QPointF | None = None
         self._board = tiles.Board()
         self._kept: tuple[InputItem | None, blending.Pixels] | None = None
         keeper().changed.connect(self.update)
 
-    def show_focus(self, focus: Focus | None, mode: str, opacity: float) -> None:
-        """Show a channel as `map`, `overlay` (with an opacity of 0 to 1) or `input`."""
-        other = self.focus is None or focus is None or self._cells_of(self.focus) != self._cells_of(focus)
-        self.focus, self._mode, self._opacity = focus, mode, opacity
+    def show_focus(
+        self,
+        focus: Focus | None,
+        showing: Showing,
+        seen: Seen | None = None,
+        region: Region | None = None,
+    ) -> None:
+        """Show a channel, what its cell in focus sees of the picture, and a region."""
+        other = self.focus is None or focus is None or self._sizes(self.focus) != self._sizes(focus)
+        cell = self.focus.cell if self.focus is not None else None
+        self.focus, self.showing, self.seen = focus, showing, seen
+        self.region = region if self._start is None else self.region
         if other:
+            self._start = None
+            self.part = window.whole(self._sizes(focus)) if focus is not None else Window(0, 0, 1, 1)
             self.updateGeometry()
+        elif focus is not None and focus.cell != cell:
+            self.part = window.showing(self.part, self._sizes(focus), focus.cell)
         self.update()
         self._hover_again()
 
@@ -71,7 +115,7 @@ class BigMap(QWidget):
         width, height = round(self.width() * ratio), round(self.height() * ratio)
         if self.focus is None:
             return geometry.Box(0, 0, width, height)
-        left, top, wide, high = geometry.inset(self._cells_of(self.focus), (height, width))
+        left, top, wide, high = geometry.inset(self._sizes(self.focus), (height, width))
         return geometry.Box(left, top, left + wide, top + high)
 
     def hasHeightForWidth(self) -> bool:
@@ -80,7 +124,7 @@ class BigMap(QWidget):
     def heightForWidth(self, width: int) -> int:
         if self.focus is None:
             return 120
-        shape = geometry.shape_of(*self._cells_of(self.focus))
+        shape = geometry.shape_of(*self._sizes(self.focus))
         return int(min(max(round(width * shape), LOWEST), TALLEST))
 
     def sizeHint(self) -> QSize:
@@ -100,8 +144,34 @@ class BigMap(QWidget):
         with painting(self) as painter:
             painter.drawImage(QPointF(0, 0), image)
             if self.focus is not None:
-                self._paint_label(painter, self.focus)
-                self._paint_cross(painter, self.focus)
+                self._paint_over(painter, self.focus, image)
+
+    def _paint_over(self, painter: QPainter, focus: Focus, image: QImage) -> None:
+        area, values = self._area(), self._values(focus)
+        self._paint_label(painter, focus)
+        if self.showing.mode == "map" and over_map.fits_numbers(area, self.part, values):
+            colour_at = functools.partial(_colour_at, image)
+            over_map.paint_numbers(painter, area, self.part, values, colour_at)
+        over_map.paint_cross(painter, area, self.part, focus.cell)
+        if self.region is not None:
+            place = over_map.place_of(area, self.part, self.region)
+            over_map.paint_outline(painter, place, area, filled=True)
+        if self.seen is not None and self.showing.mode != "map":
+            field = self._field_place(focus, self.seen)
+            over_map.paint_outline(painter, field, area, dashed=self.seen.way == MEASURED)
+        if self.part.shape != self._sizes(focus):
+            enlarged = self._sizes(focus)[0] / self.part.rows
+            marks.chip(painter, area.topLeft() + QPointF(6, 6), f"× {enlarged:.1f}")
+
+    def _field_place(self, focus: Focus, seen: Seen) -> QRectF:
+        """Return where the receptive field is: the picture fills the whole map."""
+        rows, columns = self._sizes(focus)
+        down, across = rows / seen.size[0], columns / seen.size[1]
+        box, area = seen.box, self._area()
+        cell = QPointF(area.width() / self.part.columns, area.height() / self.part.rows)
+        left = area.left() + (box.left * across - self.part.left) * cell.x()
+        top = area.top() + (box.top * down - self.part.top) * cell.y()
+        return QRectF(left, top, box.size[1] * across * cell.x(), box.size[0] * down * cell.y())
 
     def _image(self) -> QImage:
         ratio = self.devicePixelRatioF()
@@ -116,22 +186,41 @@ class BigMap(QWidget):
 
     def _picture(self, focus: Focus, width: int, height: int) -> QImage:
         picture = None if focus.item is None else thumbnails.picture_of(focus.item.input)
-        if self._mode == "input" and picture is not None:
-            return _rgb_image(blending.in_colour(picture, width, height))
+        if self.showing.mode == "input" and picture is not None:
+            return _rgb_image(blending.in_colour(self._picture_part(focus, picture), width, height))
         pixels = self._pixels(focus, width, height)
-        if self._mode == "overlay" and picture is not None:
-            colours = np.stack([pixels >> 16 & 255, pixels >> 8 & 255, pixels & 255], axis=2)
-            share = blending.strength(blending.blocky(focus.map, height, width), focus.levels)
-            under = self._photograph(focus.item, picture, width, height)
-            return _rgb_image(blending.mixed(colours.astype(np.uint8), under, share, self._opacity))
-        return QImage(pixels.data, width, height, width * 4, QImage.Format.Format_RGB32)
+        drawn = self.showing.mode == "overlay" and picture is not None
+        if not drawn and not self.showing.contour:
+            return QImage(pixels.data, width, height, width * 4, QImage.Format.Format_RGB32)
+        colours = np.stack([pixels >> 16 & 255, pixels >> 8 & 255, pixels & 255], axis=2).astype(np.uint8)
+        values = self._values(focus)
+        if drawn and picture is not None:
+            share = blending.strength(blending.blocky(values, height, width), focus.levels)
+            under = self._photograph(focus, picture, width, height)
+            colours = blending.mixed(colours, under, share, self.showing.opacity)
+        if self.showing.contour:
+            smooth = blending.smooth(values, height, width)
+            colours = blending.outlined(colours, blending.contours(smooth, focus.levels))
+        return _rgb_image(colours)
 
-    def _photograph(
-        self, item: InputItem | None, picture: Image.Image, width: int, height: int
-    ) -> blending.Pixels:
+    def _picture_part(self, focus: Focus, picture: Image.Image) -> Image.Image:
+        """Return the part of the picture that lies under the window."""
+        rows, columns = self._sizes(focus)
+        if self.part.shape == (rows, columns):
+            return picture
+        down, across = picture.height / rows, picture.width / columns
+        top, left = self.part.top * down, self.part.left * across
+        right, bottom = left + self.part.columns * across, top + self.part.rows * down
+        size = (max(round(right - left), 1) * 4, max(round(bottom - top), 1) * 4)
+        wanted = picture.convert("RGB")
+        return wanted.resize(size, Image.Resampling.BICUBIC, box=(left, top, right, bottom))
+
+    def _photograph(self, focus: Focus, picture: Image.Image, width: int, height: int) -> blending.Pixels:
         """Return the grey picture, kept for the next channel."""
-        if self._kept is None or self._kept[0] is not item or self._kept[1].shape != (height, width):
-            self._kept = (item, blending.photograph(picture, width, height))
+        if self.part.shape != self._sizes(focus):
+            return blending.photograph(self._picture_part(focus, picture), width, height)
+        if self._kept is None or self._kept[0] is not focus.item or self._kept[1].shape != (height, width):
+            self._kept = (focus.item, blending.photograph(picture, width, height))
         return self._kept[1]
 
     def _pixels(self, focus: Focus, width: int, height: int) -> tiles.Colours:
@@ -139,41 +228,88 @@ class BigMap(QWidget):
         grounds = (look["canvas"], look["nan"], marks.hatch_ground(), look["hatch"])
         paints = tiles.Paints(*(int(colour.rgba()) for colour in grounds))
         maps = one_channel(focus.maps, focus.channel)
+        if self.part.shape != self._sizes(focus):
+            maps = dataclasses.replace(maps, values=self._values(focus)[None])
         picture = tiles.Picture(maps, np.arange(1), focus.levels, focus.colormap, paints)
         grid = geometry.Grid(1, 1, width, height, round(2 * self.devicePixelRatioF()))
         return self._board.pixels(picture, grid, geometry.Box(0, 0, width, height))
 
+    def _values(self, focus: Focus) -> Values:
+        """Return the cells in the window."""
+        top, left = self.part.top, self.part.left
+        cells: Values = focus.map[top : top + self.part.rows, left : left + self.part.columns]
+        return cells
+
     def _paint_label(self, painter: QPainter, focus: Focus) -> None:
         maps = one_channel(focus.maps, focus.channel)
-        if self._mode == "map" and tiles.flat_channels(maps)[0]:
+        if self.showing.mode == "map" and tiles.flat_channels(maps)[0]:
             value = float(tiles.spread(maps).low[0])
             marks.flat_label(painter, QRectF(self.rect()), f"= {number(value)}" if value else self.tr("dead"))
-
-    def _paint_cross(self, painter: QPainter, focus: Focus) -> None:
-        area, (height, width) = self._area(), self._cells_of(focus)
-        across, down = area.width() / width, area.height() / height
-        y = area.top() + (focus.cell[0] + 0.5) * down
-        x = area.left() + (focus.cell[1] + 0.5) * across
-        row, column = QLineF(area.left(), y, area.right(), y), QLineF(x, area.top(), x, area.bottom())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for line, colour in ((row, ROW_LINE), (column, COLUMN_LINE)):
-            for pen in (QPen(CASING, 3), QPen(colour, 1)):
-                painter.setPen(pen)
-                painter.drawLine(line)
-        cell = QRectF(x - across / 2, y - down / 2, across, down)
-        painter.setPen(QPen(marks.WHITE_LINE, 1.5))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(cell.adjusted(-2, -2, 2, 2) if across < 8 else cell)
 
     # -- pointer
 
     @guarded
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._tell(event, choose=True)
+        if event.button() in (Qt.MouseButton.RightButton, Qt.MouseButton.MiddleButton):
+            self._grip = event.position()
+            return
+        spot = self._spot(event.position())
+        shifted = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if spot is not None and event.button() == Qt.MouseButton.LeftButton:
+            self._start = spot.cell if shifted or self.draws_regions else None
+        self._tell(event, choose=event.button() == Qt.MouseButton.LeftButton)
 
     @guarded
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._grip is not None:
+            self._drag(event.position())
         self._tell(event, choose=bool(event.buttons() & Qt.MouseButton.LeftButton))
+
+    @guarded
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._grip = None
+        begun, self._start = self._start, None
+        if begun is not None:
+            self.region_chosen.emit(self.region)
+
+    @guarded
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if self.focus is not None:
+            self._show_window(window.whole(self._sizes(self.focus)))
+
+    @guarded
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        turned = event.angleDelta().y()
+        if self.focus is None or not turned or not self._area().contains(event.position()):
+            event.ignore()  # beside the map the inspector scrolls
+            return
+        down, across = self._shares(event.position())
+        factor = window.STEP ** (turned / NOTCH)
+        made = window.zoomed(self.part, self._sizes(self.focus), down, across, factor)
+        if made == self.part and turned < 0:
+            event.ignore()
+            return
+        self._pointer = event.position()
+        self._show_window(made)
+        event.accept()
+
+    def _drag(self, point: QPointF) -> None:
+        """Move what is enlarged by as many whole cells as the pointer has gone."""
+        if self.focus is None or self._grip is None:
+            return
+        area = self._area()
+        gone = point - self._grip
+        rows = round(gone.y() / area.height() * self.part.rows)
+        columns = round(gone.x() / area.width() * self.part.columns)
+        if rows or columns:
+            self._grip = point
+            self._show_window(window.moved(self.part, self._sizes(self.focus), -rows, -columns))
+
+    def _show_window(self, made: Window) -> None:
+        if made != self.part:
+            self.part = made
+            self.update()
+            self._hover_again()
 
     @guarded
     def leaveEvent(self, event: QEvent) -> None:
@@ -183,9 +319,18 @@ class BigMap(QWidget):
     def _tell(self, event: QMouseEvent, *, choose: bool) -> None:
         self._pointer = event.position()
         spot = self._spot(self._pointer)
-        if choose and spot is not None:
+        if choose and self._start is not None:
+            self._stretch(self._start, self._pointer)
+        elif choose and spot is not None:
             self.chosen.emit(spot)
         self.hovered.emit(spot)
+
+    def _stretch(self, start: Sizes, point: QPointF) -> None:
+        """Let the region reach from the cell it was begun in to the one at the pointer."""
+        end = self.part.cell(*self._shares(point))
+        top, left = min(start[0], end[0]), min(start[1], end[1])
+        self.region = (top, left, max(start[0], end[0]) + 1, max(start[1], end[1]) + 1)
+        self.update()
 
     def _hover_again(self) -> None:
         """Another map may lie under the pointer now, or this one at another size."""
@@ -193,20 +338,20 @@ class BigMap(QWidget):
             self.hovered.emit(self._spot(self._pointer))
 
     def _spot(self, point: QPointF) -> Pointed | None:
-        if self.focus is None:
+        if self.focus is None or not self._area().contains(point):
             return None
-        area, (height, width) = self._area(), self._cells_of(self.focus)
-        row = int((point.y() - area.top()) / area.height() * height)
-        column = int((point.x() - area.left()) / area.width() * width)
-        inside = 0 <= row < height and 0 <= column < width and area.contains(point)
-        return Pointed(self.focus.channel, (row, column)) if inside else None
+        return Pointed(self.focus.channel, self.part.cell(*self._shares(point)))
+
+    def _shares(self, point: QPointF) -> tuple[float, float]:
+        area = self._area()
+        return (point.y() - area.top()) / area.height(), (point.x() - area.left()) / area.width()
 
     def _area(self) -> QRectF:
         ratio, box = self.devicePixelRatioF(), self.box
         return QRectF(box.left / ratio, box.top / ratio, box.size[0] / ratio, box.size[1] / ratio)
 
     @staticmethod
-    def _cells_of(focus: Focus) -> tuple[int, int]:
+    def _sizes(focus: Focus) -> Sizes:
         return focus.maps.values.shape[1], focus.maps.values.shape[2]
 
 
@@ -214,3 +359,9 @@ def _rgb_image(pixels: npt.NDArray[np.uint8]) -> QImage:
     height, width = pixels.shape[:2]
     image = QImage(pixels.tobytes(), width, height, width * 3, QImage.Format.Format_RGB888)
     return image.copy()
+
+
+def _colour_at(image: QImage, x: float, y: float) -> QColor:
+    ratio = image.devicePixelRatio()
+    column, row = int(x * ratio), int(y * ratio)
+    return image.pixelColor(min(max(column, 0), image.width() - 1), min(max(row, 0), image.height() - 1))

@@ -9,8 +9,10 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSlider, QStackedLayo
 from hookviewer.arrays import Maps
 from hookviewer.gui import columns, parts
 from hookviewer.gui.columns import WallState
-from hookviewer.gui.giving_way import Yielding, hidden
-from hookviewer.gui.inspector.big_map import BigMap, cross_colours
+from hookviewer.gui.field_lane import Seen
+from hookviewer.gui.field_words import field_tip, field_words
+from hookviewer.gui.giving_way import Elided, Yielding, hidden
+from hookviewer.gui.inspector.big_map import BigMap, Showing, cross_colours
 from hookviewer.gui.inspector.focus import (
     Focus,
     focus_of,
@@ -20,7 +22,9 @@ from hookviewer.gui.inspector.focus import (
     statistics_rows,
 )
 from hookviewer.gui.inspector.level_plot import LevelPlot
+from hookviewer.gui.inspector.over_map import Region
 from hookviewer.gui.inspector.profile import Profile
+from hookviewer.gui.inspector.region import compared, region_in, region_table, region_words
 from hookviewer.gui.inspector.section import Section
 from hookviewer.gui.inspector.similar_maps import SimilarMaps
 from hookviewer.gui.inspector.stat_table import StatTable
@@ -48,10 +52,21 @@ class Inspector(QWidget):
         self._counted: Maps | None = None
         """The maps that the statistics and the similar channels are of."""
         self.big_map, self.levels, self.profile = BigMap(), LevelPlot(), Profile()
-        self.statistics, self.similar = StatTable(), SimilarMaps()
+        heads = (self.tr("channel"), self.tr("layer"))
+        self.statistics, self.similar = StatTable(self.tr("Statistics"), heads), SimilarMaps()
+        self.region = StatTable(self.tr("Statistics of the region"))
         self.value = parts.label("", "", 16, mono=True, weight=MEDIUM)
         self.place = parts.label("", "second", 11, mono=True)
         self.input_place = parts.label("", "caption", 11, mono=True)
+        self.field = Elided(role="caption", size=11)
+        self.field.setObjectName("field")
+        self.contour = parts.tool("activity", self.tr("Lines of one value"), checkable=True, size=24)
+        self.framing = parts.tool(
+            "square",
+            self.tr("Draw a rectangle on the map for its statistics (or Shift and drag)"),
+            checkable=True,
+            size=24,
+        )
         self.mode = parts.Segmented([self.tr("Map"), self.tr("Overlay"), self.tr("Input")], height=26)
         self.opacity = QSlider(Qt.Orientation.Horizontal)
         self.share = parts.label("", "second", 11, mono=True)
@@ -79,7 +94,7 @@ class Inspector(QWidget):
                 if session.model is None
                 else reason_of(self._wall, session.selection)
             )
-            self.big_map.show_focus(None, "map", 1.0)
+            self.big_map.show_focus(None, Showing())
             self._slow.stop()
             return
         if self._counted is not self.focus.maps:  # numbers of other maps may not stand beside these
@@ -108,18 +123,31 @@ class Inspector(QWidget):
         self._counted = focus.maps
         if focus.is_map and len(focus.maps.values) > 1:
             self.similar.show_focus(focus)
+        if focus.is_map and focus.item is not None and focus.column.record is not None:
+            sizes = focus.maps.values.shape[1], focus.maps.values.shape[2]
+            session.fields.want(focus.item, focus.column.record, sizes, focus.cell, session.look.sample)
+
+    @property
+    def seen(self) -> Seen | None:
+        """What the cell in focus sees of the picture, where that is known."""
+        focus = self.focus
+        if focus is None or not focus.is_map or focus.item is None or focus.column.record is None:
+            return None
+        sizes = focus.maps.values.shape[1], focus.maps.values.shape[2]
+        sample = self._session.look.sample
+        return self._session.fields.seen(focus.item, focus.column.record, sizes, focus.cell, sample)
 
     def _show_focus(self, focus: Focus) -> None:
         self._choose_mode()
-        for widget in (self.big_map, self._controls, self._profile):
+        for widget in (self.big_map, self._controls, self._under, self._profile):
             widget.setVisible(focus.is_map)
         self._similar.setVisible(focus.is_map and len(focus.maps.values) > 1)
         self._show_map(focus)
         self.value.setText(words.written(focus.value))
         row, place = focus.cell
         self.place.setText(f"y {row}  x {place}" if focus.is_map else self.tr("index {}").format(place))
-        position = input_position(focus.column, focus.cell, self._session.inputs)
-        self.input_place.setText(self.tr("input ≈ {}").format(position) if position else "")
+        self._show_place(focus)
+        self._show_region(focus)
         self._levels.setVisible(focus.maps.layout in ("maps", "bars"))
         if self._wall is not None:
             self._scale.setText(words.scale_words(self._wall)[1])
@@ -127,11 +155,35 @@ class Inspector(QWidget):
         if focus.is_map:
             self.profile.show_focus(focus)
 
+    def _show_place(self, focus: Focus) -> None:
+        seen = self.seen
+        position = input_position(focus.column, focus.cell, self._session.inputs, seen)
+        self.input_place.setText(position)
+        self.field.say(field_words(seen))
+        self.field.setToolTip(field_tip(seen))
+
+    def _show_region(self, focus: Focus) -> None:
+        sizes = focus.maps.values.shape[1], focus.maps.values.shape[2]
+        region = region_in(self._session.selection.region, sizes) if focus.is_map else None
+        self._region.setVisible(region is not None)
+        if region is None or self._wall is None:
+            return
+        self._where.say(region_words(region))
+        heads, rows = region_table(compared(self._wall, focus), focus.channel, region)
+        self.region.show_heads(heads)
+        self.region.show_rows(rows)
+
     def _show_map(self, focus: Focus) -> None:
         mode = MODES[self.mode.index]
         self.opacity.setEnabled(mode == "overlay")
         self.share.setText(f"{self.opacity.value()} %")
-        self.big_map.show_focus(focus if focus.is_map else None, mode, self.opacity.value() / 100)
+        showing = Showing(mode, self.opacity.value() / 100, self.contour.isChecked())
+        if not focus.is_map:
+            self.big_map.show_focus(None, showing)
+            return
+        sizes = focus.maps.values.shape[1], focus.maps.values.shape[2]
+        region = region_in(self._session.selection.region, sizes)
+        self.big_map.show_focus(focus, showing, self.seen, region)
 
     def _choose_mode(self) -> None:
         self.mode.choose(MODES.index(over_in_force(self._session.look, self._session.selection.shown)))
@@ -167,7 +219,12 @@ class Inspector(QWidget):
         read = parts.row(self.value, None, where, margins=(2, 8, 2, 2))
         line = parts.row(self.mode, self.opacity, self.share, spacing=8, margins=(0, 8, 0, 0))
         self._controls = Yielding(line, [hidden(self.share), (self._loosen, self._tighten)])
-        top = parts.frame(parts.column(self.big_map, read, self._controls, margins=(11, 0, 11, 10)))
+        under = parts.row(self.field, self.contour, self.framing, spacing=2, margins=(0, 4, 0, 0))
+        under.setStretchFactor(self.field, 1)
+        self._under = parts.frame(under)
+        top = parts.frame(
+            parts.column(self.big_map, read, self._controls, self._under, margins=(11, 0, 11, 8))
+        )
         body = QFrame()
         body.setLayout(parts.column(top, *self._sections(), None))
         area = self._area = QScrollArea()
@@ -180,7 +237,7 @@ class Inspector(QWidget):
     def _sections(self) -> tuple[Section, ...]:
         self._scale = parts.label("", "second", 11)
         copy = parts.tool("copy", self.tr("Copy as CSV"), size=24)
-        copy.clicked.connect(self._on_copy)
+        copy.clicked.connect(lambda: self._copy(self.statistics))
         self._row, self._column = parts.label(self.tr("row"), "", 11), parts.label(self.tr("column"), "", 11)
         self._levels = Section(self.tr("Levels"), self.levels, self._scale, margins=(8, 0, 8, 6))
         self._statistics = Section(self.tr("Statistics"), self.statistics, copy)
@@ -189,8 +246,15 @@ class Inspector(QWidget):
         )
         likeness = parts.label(self.tr("correlation"), "caption", 11)
         self._similar = Section(self.tr("Most similar"), self.similar, likeness, margins=(11, 0, 11, 10))
+        self._where = Elided(role="caption", size=11)
+        away = parts.tool("x", self.tr("Take the rectangle away") + "  Esc", size=24)
+        away.clicked.connect(lambda: self._session.select(region=None))
+        copied = parts.tool("copy", self.tr("Copy as CSV"), size=24)
+        copied.clicked.connect(lambda: self._copy(self.region))
+        body = parts.frame(parts.column(self._where, 4, self.region))
+        self._region = Section(self.tr("Region"), body, copied, away)
         self._recolour()
-        return self._levels, self._statistics, self._profile, self._similar
+        return self._region, self._levels, self._statistics, self._profile, self._similar
 
     def _connect(self) -> None:
         session = self._session
@@ -198,14 +262,27 @@ class Inspector(QWidget):
             signal.connect(self.refresh)
         for signal in (session.inputs_changed, session.runs_changed, session.run_finished):
             signal.connect(self._soon.start)
+        session.run_grew.connect(self._on_run_grew)
         keeper().changed.connect(self._recolour)
         self.mode.changed.connect(lambda place: session.set_look(over=MODES[place]))
         session.levels_asked.connect(self._on_levels_asked)
         self.opacity.valueChanged.connect(lambda _: self._show_again())
         self.big_map.chosen.connect(self._on_chosen)
         self.big_map.hovered.connect(session.point)
+        self.big_map.region_chosen.connect(self._on_region_chosen)
+        self.contour.toggled.connect(lambda _: self._show_again())
+        self.framing.toggled.connect(self._on_framing)
+        session.fields_changed.connect(self._on_fields_changed)
         self.levels.levels_wanted.connect(lambda pair: session.set_look(levels=pair))
         self.similar.chosen.connect(lambda channel: session.select(channel=channel))
+
+    def _on_run_grew(self, paths: frozenset[str]) -> None:
+        if self._session.selection.path in paths:
+            self._soon.start()
+
+    def _on_framing(self, on: bool) -> None:
+        self.big_map.draws_regions = on
+        self.big_map.setCursor(Qt.CursorShape.CrossCursor if on else Qt.CursorShape.ArrowCursor)
 
     def _on_levels_asked(self) -> None:
         if not self.isVisible():
@@ -225,8 +302,18 @@ class Inspector(QWidget):
     def _on_chosen(self, spot: Pointed) -> None:
         self._session.select(channel=spot.channel, cell=spot.cell)
 
-    def _on_copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.statistics.csv())
+    def _on_region_chosen(self, region: Region | None) -> None:
+        self._session.select(region=region)
+
+    def _on_fields_changed(self) -> None:
+        self._show_again()
+        if self.focus is not None:
+            self._show_place(self.focus)
+        if self.isVisible():
+            self._slow.start()  # what has no rule is measured next
+
+    def _copy(self, table: StatTable) -> None:
+        QGuiApplication.clipboard().setText(table.csv())
         self._session.tell(Message("ok", self.tr("Copied the statistics.")))
 
     def _recolour(self) -> None:

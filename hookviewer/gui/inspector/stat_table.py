@@ -1,4 +1,4 @@
-"""Name, the channel's number and the layer's number, one row a statistic."""
+"""Names and numbers, one row a statistic, one column a tensor that it is of."""
 
 from __future__ import annotations
 
@@ -11,58 +11,75 @@ from hookviewer.gui import parts
 from hookviewer.gui.theme import scaled
 
 ROW = 21
+Row = tuple[str, ...]
 
 
 class StatTable(QFrame):
     """A few rows of numbers, right aligned, each of which can be selected and copied."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str, heads: Sequence[str] = ()) -> None:
         super().__init__()
-        self.setAccessibleName(self.tr("Statistics"))
+        self.setAccessibleName(name)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(12)
         self._grid.setVerticalSpacing(0)
         self._grid.setColumnStretch(0, 1)
-        for place, head in enumerate((self.tr("channel"), self.tr("layer")), 1):
-            self._grid.setColumnMinimumWidth(place, scaled(78))
-            self._grid.addWidget(_aligned(parts.label(head, "caption", 11)), 0, place)
-        self._grid.addWidget(parts.rule(), 1, 0, 1, 3)
-        self._labels: list[tuple[QLabel, QLabel, QLabel]] = []
-        self.rows: Sequence[tuple[str, str, str]] = ()
+        self._rule = parts.rule()
+        self._head_labels: list[QLabel] = []
+        self._labels: list[list[QLabel]] = []
+        self.heads: Sequence[str] = ()
+        self.rows: Sequence[Row] = ()
+        self.show_heads(heads)
 
-    def show_rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
-        """Show other numbers."""
+    def show_heads(self, heads: Sequence[str]) -> None:
+        """Show other columns."""
+        self.heads = tuple(heads)
+        while len(self._head_labels) < len(heads):
+            made = _aligned(parts.label("", "caption", 11))
+            self._head_labels.append(made)
+            self._grid.addWidget(made, 0, len(self._head_labels))
+        for place, one in enumerate(self._head_labels):
+            one.setText(heads[place] if place < len(heads) else "")
+            one.setVisible(place < len(heads))
+            wide = scaled(78 if len(heads) < 3 else 62) if place < len(heads) else 0
+            self._grid.setColumnMinimumWidth(place + 1, wide)
+        self._grid.addWidget(self._rule, 1, 0, 1, max(len(heads), 1) + 1)
+
+    def show_rows(self, rows: Sequence[Row]) -> None:
+        """Show other numbers: the name of a statistic, then one number for every head."""
         self.rows = tuple(rows)
         while len(self._labels) < len(rows):
-            self._add_row()
+            self._labels.append([self._label(len(self._labels), 0)])
         for place, labels in enumerate(self._labels):
-            texts = rows[place] if place < len(rows) else ("", "", "")
-            for one, text in zip(labels, texts, strict=True):
-                one.setText(text)
-                one.setVisible(place < len(rows))
+            texts = rows[place] if place < len(rows) else ()
+            while len(labels) < len(texts):
+                labels.append(self._label(place, len(labels)))
+            for column, one in enumerate(labels):
+                one.setText(texts[column] if column < len(texts) else "")
+                one.setVisible(column < len(texts))
 
     def wait(self) -> None:
         """Show no numbers until there are others."""
-        self.show_rows([(name, "", "") for name, _, _ in self.rows])
+        self.show_rows([(row[0], *("" for _ in row[1:])) for row in self.rows])
 
     def csv(self) -> str:
         """Return the table as comma-separated values."""
-        lines = [("statistic", "channel", "layer"), *self.rows]
-        return "".join(
-            ",".join(f'"{cell}"' if "," in cell else cell for cell in line) + "\n" for line in lines
-        )
+        lines = [("statistic", *self.heads), *self.rows]
+        return "".join(",".join(_quoted(cell) for cell in line) + "\n" for line in lines)
 
-    def _add_row(self) -> None:
-        labels = (
-            parts.label("", "second"),
-            _aligned(parts.label("", "", 12, mono=True)),
-            _aligned(parts.label("", "second", 12, mono=True)),
-        )
-        for column, one in enumerate(labels):
-            one.setFixedHeight(scaled(ROW))
-            self._grid.addWidget(one, len(self._labels) + 2, column)
-        self._labels.append(labels)
+    def _label(self, row: int, column: int) -> QLabel:
+        if column == 0:
+            made = parts.label("", "second")
+        else:
+            made = _aligned(parts.label("", "" if column == 1 else "second", 12, mono=True))
+        made.setFixedHeight(scaled(ROW))
+        self._grid.addWidget(made, row + 2, column)
+        return made
+
+
+def _quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if "," in cell or '"' in cell else cell
 
 
 def _aligned(label: QLabel) -> QLabel:
