@@ -85,7 +85,7 @@ def _made(make: Callable[[], Input]) -> Input | Failure:
     try:
         return make()
     except HookViewerError as error:
-        return Failure(str(error), "")
+        return Failure(str(error), "", error)
 
 
 def _tr(text: str) -> str:

@@ -12,11 +12,13 @@ from torch import nn
 
 from hookviewer.inputs import arguments
 from hookviewer.inputs.entries import Entry, TensorFile
+from hookviewer.inputs.fitting import fitted
 from hookviewer.inputs.folder import in_folder, suffixes
 from hookviewer.inputs.from_picture import for_model, used, with_frame
 from hookviewer.inputs.generated import guess
 from hookviewer.inputs.image_file import frames_of
 from hookviewer.inputs.input import Input, InputSource
+from hookviewer.inputs.lacking import ArgumentsLacking, EntryNeeded
 from hookviewer.inputs.live import from_value, picture_input
 from hookviewer.inputs.pixels import Picture
 from hookviewer.inputs.places import file_and_options
@@ -29,7 +31,9 @@ from hookviewer.registry import classes_in
 
 __all__ = [
     "Argument",
+    "ArgumentsLacking",
     "Entry",
+    "EntryNeeded",
     "Input",
     "InputSource",
     "Picture",
@@ -61,14 +65,22 @@ def open_input(spec: Any, model: nn.Module | None = None) -> Input:
     .npy, .npz, .pt, .safetensors), `random:1x3x224x224?seed=0`, `ones:1x3`, `constant:1x3x32x32?value=1`,
     `values:[[1., 2.]]`, several arguments (`args:x=random:1x3x8x8;mask=ones:1x8;scale=0.5`), or a value: a
     tensor, an array, a picture, a tuple of arguments, a mapping of names to specs or values, or an `Input`. A
+    tensor of a file gets the axes that the model takes, with a note (`?layout=keep` leaves it as it is). A
     picture becomes what the model's card says, or a guess; the options of `Preprocess` change that
     (`photo.jpg?size=224x224&normalise=imagenet`). Raises `HookViewerError` when there is no such input, or it
     does not suit the model.
     """
     given = open_argument(spec, model)
-    if model is not None and isinstance(spec, str | os.PathLike):
-        _check_complete(given, model)
-    return given
+    if model is None or not isinstance(spec, str | os.PathLike):
+        return given
+    _check_complete(given, model)
+    text = os.fspath(spec)
+    as_it_is = not isinstance(_source(text), TensorFile) or _has_options(text, "layout=keep", "dtype=")
+    return given if as_it_is else fitted(given, model)
+
+
+def _has_options(spec: str, *starts: str) -> bool:
+    return any(part.startswith(starts) for part in spec.rpartition("?")[2].split("&"))
 
 
 def open_argument(spec: Any, model: nn.Module | None) -> Input:
@@ -97,7 +109,7 @@ def again(given: Input, model: nn.Module | None) -> Input:
 
 def pictures_of(given: Input, count: int = 1) -> Sequence[Picture]:
     """Return the pictures that an input was made of, as they were brought; empty when it is no picture."""
-    if given.image is None or not given.spec:
+    if given.source is not None or given.image is None or not given.spec:
         return (given.source or ())[:count]
     if given.spec.startswith(("demo:", "args:")):
         return _demo_pictures(given.spec, count)

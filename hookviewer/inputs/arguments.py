@@ -13,6 +13,7 @@ from torch import nn
 
 from hookviewer.errors import HookViewerError
 from hookviewer.inputs.input import Input
+from hookviewer.inputs.lacking import ArgumentsLacking
 from hookviewer.inputs.signatures import Argument, signature
 from hookviewer.inputs.words import BOTH
 from hookviewer.sources.nearby import nearby
@@ -137,7 +138,7 @@ def check_complete(given: set[str], arguments: Sequence[Argument], what: str) ->
     lacking = [name for name in required if name not in given]
     if lacking:
         example = ";".join(f"{name}=random:SHAPE" for name in required)
-        raise HookViewerError(
+        raise ArgumentsLacking(
             f"{what} needs {len(required)} inputs ({', '.join(required)}), and {', '.join(lacking)} "
             f"{'is' if len(lacking) == 1 else 'are'} not given: write args:{example}."
         )

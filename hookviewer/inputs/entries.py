@@ -16,12 +16,16 @@ from hookviewer.errors import HookViewerError
 from hookviewer.inputs import options as reading
 from hookviewer.inputs import shapes
 from hookviewer.inputs.input import Input, InputSource, samples
+from hookviewer.inputs.lacking import EntryNeeded
 from hookviewer.inputs.places import file_and_options, stem
 from hookviewer.sources.nearby import nearby
 from hookviewer.sources.wording import shown, some
 
 MOST = 4 << 30
 """Bytes of the largest tensor that is read as an input."""
+
+LAYOUTS = ("fit", "keep")
+"""Whether a tensor's axes are put as the model takes them (`fitting`), or stay as they are in the file."""
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool", "complex64")
 
@@ -54,7 +58,8 @@ class TensorFile(InputSource):
     def open(self, spec: str, model: nn.Module | None) -> Input:
         path, options = file_and_options(spec)
         for name in options:
-            reading.check(name, ("entry", "dtype"), "A file of tensors")
+            reading.check(name, ("entry", "dtype", "layout"), "A file of tensors")
+        reading.one_of(LAYOUTS)("layout", options.get("layout", LAYOUTS[0]))
         entry = str(options.get("entry", ""))
         tensor = self.read(path, entry)
         if "dtype" in options:
@@ -83,9 +88,10 @@ def chosen(path: Path, names: Sequence[str], entry: str) -> str:
             f"{shown(path, 300)} has no entry {shown(entry)!r}: {nearby(entry, map(shown, names))}."
         )
     if len(names) > 1:
-        raise HookViewerError(
+        raise EntryNeeded(
             f"{shown(path, 300)} holds {len(names)} tensors ({some(names, 8)}): "
-            f"choose one with ?entry={quote(shown(names[0]))}."
+            f"choose one with ?entry={quote(shown(names[0]))}.",
+            {name: f"{path}?entry={quote(name)}" for name in names},
         )
     return names[0]
 
