@@ -14,6 +14,7 @@ from torch.nn.parameter import is_lazy
 
 from hookviewer import torch_private
 from hookviewer.errors import HookViewerError
+from hookviewer.leaves import leaves
 
 MODES = ("eval", "train", "as is")
 
@@ -24,8 +25,8 @@ def preserved(
 ) -> Iterator[Callable[[nn.Module], None]]:
     """Run the body in `mode` and from `seed`, and put everything back, also after an error or a stop.
 
-    That is: training flags one by one, buffers, plain tensor attributes, `.grad`, `requires_grad`, the random
-    state of torch (all devices), numpy and Python, and the switch of the fast attention path.
+    That is: training flags one by one, buffers, plain attributes that hold tensors, `.grad`, `requires_grad`,
+    the random state of torch (all devices), numpy and Python, and the switch of the fast attention path.
     Yields a function for modules that are found on the way: it makes them be put back, too.
     """
     if mode not in MODES:
@@ -156,19 +157,43 @@ _OF_EVERY_MODULE = frozenset(vars(nn.Module()))
 
 
 def _attributes(modules: list[nn.Module]) -> Restore:
-    """Weight norm and the like of old keep a computed weight as a plain attribute of the module."""
-    before = [
-        (module, name, vars(module)[name])
-        for module in modules
-        for name in vars(module).keys() - _OF_EVERY_MODULE
-        if isinstance(vars(module)[name], torch.Tensor)
+    """Plain attributes that hold tensors: a weight that weight norm computed, a cache, a memory.
+
+    What is no tensor, nor a container of tensors, is the model's own business.
+    """
+    before = [(module, _plain_attributes(module)) for module in modules]
+    written = [
+        (value, _copy(value))
+        for _, values in before
+        for value in values.values()
+        if isinstance(value, torch.Tensor) and not value.requires_grad and not value.is_meta
     ]
 
     def restore() -> None:
-        for module, name, value in before:
-            vars(module)[name] = value
+        for module, values in before:
+            now = _plain_attributes(module)
+            for name in values.keys() | now.keys():
+                _put_back(module, name, values.get(name, _ABSENT), now.get(name, _ABSENT))
+        for value, copy in written:
+            _write_back(value, copy)
 
     return restore
+
+
+_ABSENT = object()
+
+
+def _plain_attributes(module: nn.Module) -> dict[str, Any]:
+    return {name: value for name, value in vars(module).items() if name not in _OF_EVERY_MODULE}
+
+
+def _put_back(module: nn.Module, name: str, before: Any, now: Any) -> None:
+    if before is now or not (leaves(before) or leaves(now)):
+        return
+    if before is _ABSENT:
+        del vars(module)[name]
+    else:
+        vars(module)[name] = before
 
 
 def _gradients(modules: list[nn.Module]) -> Restore:

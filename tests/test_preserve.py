@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import random
 
 import numpy as np
@@ -213,3 +214,35 @@ def test_a_model_moves_and_comes_back_to_its_own_memory(other: str) -> None:
         assert net.twin.weight is net.conv.weight
     after = {name: (value.data_ptr(), id(value)) for name, value in net.state_dict(keep_vars=True).items()}
     assert after == places
+
+
+class Remembering(nn.Module):
+    """Keeps tensors of its last call in plain attributes, as networks with a cache or a memory do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+        self.levels, self.last, self.steps = [torch.tensor(0)], None, torch.zeros(1)
+        self.names = ["a"]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.linear(x)
+        self.levels, self.last, self.fresh = [y, y * 2], {"y": y}, y
+        self.steps += 1
+        self.names.append("b")
+        return y
+
+
+def test_tensors_that_a_model_keeps_of_a_run_are_not_kept_after_it() -> None:
+    net = Remembering()
+    levels, steps = net.levels, net.steps
+    with keep(net):
+        net(torch.ones(1, 2))
+        assert len(net.levels) == 2
+    assert net.levels is levels
+    assert net.last is None
+    assert not hasattr(net, "fresh")
+    assert net.steps is steps
+    assert net.steps.tolist() == [0.0]
+    assert net.names == ["a", "b"]  # what is no tensor is the model's own business
+    copy.deepcopy(net)
