@@ -13,22 +13,29 @@ from hookviewer.methods.attributing import OnAnswer, answered, question
 from hookviewer.methods.method import LayerMethod, Method, Needs
 from hookviewer.methods.places import HintsOf, hints_of
 from hookviewer.methods.question import Question
+from hookviewer.methods.randomised import Likeness, Randomised, randomisation_check
 from hookviewer.methods.recorded import from_records
+from hookviewer.methods.trust import Curve, trust_curves
 from hookviewer.recording import Record, Recording
 from hookviewer.registry import classes_in
 from hookviewer.targets import Target
 
 __all__ = [
+    "Curve",
     "LayerMethod",
+    "Likeness",
     "Method",
     "Needs",
     "Question",
+    "Randomised",
     "answered",
     "attribute",
     "attribution",
     "find_method",
     "methods",
     "question",
+    "randomisation_check",
+    "trust_curves",
 ]
 
 
