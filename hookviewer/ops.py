@@ -16,8 +16,8 @@ _VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
 """The attributes that are operations on the tensor itself."""
 
 _ASKING = """
-    allclose array array_wrap backward can_cast const_data_ptr contains data_ptr deepcopy dense_dim dim
-    dim_order dlpack dlpack_device element_size equal format get_device is_coalesced is_complex is_conj
+    allclose array array_wrap backward can_cast const_data_ptr contains data_ptr deepcopy dense_dim device dim
+    dim_order dlpack dlpack_device element_size equal format get_device grad is_coalesced is_complex is_conj
     is_contiguous is_distributed is_floating_point is_inference is_neg is_nonzero is_pinned is_same_size
     is_set_to is_shared is_signed is_storage is_tensor item len module_load ndimension nelement numel numpy
     promote_types q_per_channel_axis q_scale q_zero_point qscheme record_stream reduce_ex register_hook

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.autograd.graph import Node
+from torch.autograd.graph import GradientEdge, Node
 
 _is_functorch_wrapped: Callable[[torch.Tensor], bool] = torch._C._functorch.is_functorch_wrapped_tensor
 
@@ -74,6 +74,22 @@ def _is_torch(hook: Any) -> bool:
 def steps_after_gradients(parameters: list[torch.Tensor]) -> bool:
     """Return whether a backward pass would run hooks of the user, such as an optimizer in the backward."""
     return any(getattr(parameter, "_post_accumulate_grad_hooks", None) for parameter in parameters)
+
+
+def backward_inside(number: torch.Tensor, ends: list[GradientEdge] | None) -> None:
+    """Run the backward pass to `ends` (`None`: into `.grad`) inside the `TorchFunctionMode`s that are on.
+
+    `torch.autograd.grad` and `backward` themselves are calls that a mode sees, and that run outside of it.
+    """
+    torch.autograd.graph._engine_run_backward(
+        (number,),
+        (torch.ones_like(number),),
+        False,  # do not keep the graph
+        False,
+        () if ends is None else tuple(ends),
+        allow_unreachable=True,
+        accumulate_grad=ends is None,
+    )
 
 
 @contextlib.contextmanager

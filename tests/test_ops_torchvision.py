@@ -20,7 +20,7 @@ models = pytest.importorskip("torchvision.models")
 GRADIENTS = {Kind.OUTPUT, Kind.GRAD_OUTPUT}
 
 
-def vit() -> nn.Module:
+def vit() -> Any:
     return models.VisionTransformer(
         image_size=32, patch_size=8, num_layers=2, num_heads=2, hidden_dim=16, mlp_dim=32, num_classes=7
     )
@@ -44,7 +44,7 @@ class Twin(fx.Interpreter):
         graph = fx.symbolic_trace(net)
         for module in graph.modules():
             if getattr(module, "inplace", False):
-                module.inplace = False
+                setattr(module, "inplace", False)  # noqa: B010
         super().__init__(graph)
         self.found: list[tuple[str, list[tuple[str, torch.Tensor]]]] = []
 
@@ -52,7 +52,7 @@ class Twin(fx.Interpreter):
         value = super().run_node(n)
         if n.op not in ("call_function", "call_method") or not leaves(value):
             return value
-        if n.target is operator.getitem and not isinstance(self.env[n.args[0]], torch.Tensor):
+        if n.target is operator.getitem and not isinstance(self.env.get(n.all_input_nodes[0]), torch.Tensor):
             return value  # of a tuple
         name = n.target if isinstance(n.target, str) else n.target.__name__
         for _, tensor in leaves(value):

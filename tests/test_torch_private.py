@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+import torch.utils.checkpoint
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
@@ -93,3 +94,22 @@ def test_the_graph_tells_what_was_done_and_what_came_of_it() -> None:
         assert node is not None
         assert torch_private.operation(node) == name
         assert torch_private.made_shape(node) == tuple(tensor.shape)
+
+
+def test_a_backward_pass_inside_a_mode_shows_it_what_runs_again() -> None:
+    seen: list[str] = []
+
+    class Spy(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            seen.append(func.__name__)
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2, requires_grad=True)
+    y = torch.utils.checkpoint.checkpoint(lambda t: t.sin().cos(), x, use_reentrant=False).sum()
+    with Spy():
+        torch_private.backward_inside(y, None)
+    assert {"sin", "cos"} <= set(seen)
+    assert x.grad is not None
+    twin = x.detach().requires_grad_()
+    (expected,) = torch.autograd.grad(twin.sin().cos().sum(), twin)
+    assert torch.equal(x.grad, expected)

@@ -15,6 +15,7 @@ from hookviewer.errors import HookViewerError
 from hookviewer.hooks.calls import Frame
 from hookviewer.hooks.entering import edited_inputs, entered
 from hookviewer.hooks.leaving import left, repeated
+from hookviewer.hooks.request import NOTHING
 from hookviewer.hooks.state import Halt, State
 from hookviewer.kinds import Functional, Kind
 from hookviewer.modules import ModuleIndex
@@ -52,6 +53,10 @@ class FunctionalCalls:
         """Return a context in which the functional calls of this thread are seen."""
         self.repeating = repeating
         return OpMode(self._called)
+
+    def recorded(self) -> bool:
+        """Return whether any functional call that came by is recorded or edited."""
+        return any(wanted is not NOTHING for wanted in self.state.request.matched.values())
 
     def _called(self, name: str, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         caller = self._caller(name)

@@ -232,11 +232,11 @@ class Gradients:
                     "This model checkpoints with use_reentrant=True and steps an optimizer inside the "
                     "backward pass: looking would train it. Use use_reentrant=False."
                 )
-            number.backward()  # type: ignore[no-untyped-call]
+            torch_private.backward_inside(number, None)
         else:
             ends = [edge for edge in dict.fromkeys(self.edges) if edge.node in graph.frontier]
             if ends:
-                torch.autograd.grad(number, ends, allow_unused=True)
+                torch_private.backward_inside(number, ends)
         self._sum_up()
         return graph.reentrant
 

@@ -149,7 +149,7 @@ class Run:
         return output
 
     def _functional_calls(self, *, repeating: bool) -> contextlib.AbstractContextManager[Any]:
-        if self.functional is None:
+        if self.functional is None or (repeating and not self.functional.recorded()):
             return contextlib.nullcontext()
         return self.functional.seen(repeating=repeating)
 
@@ -278,7 +278,7 @@ class Run:
                 changing.append(place)
             elif changed:
                 self.journal.note(f"The edit {edit} changed nothing: the values were like that before.")
-            else:
+            elif id(edit) not in self.state.refused:
                 self.journal.note(f"The edit {edit} did not run: nothing that it is for came by in this run.")
         return tuple(changing)
 

@@ -47,6 +47,8 @@ class State:
     unit_around: frozenset[tuple[str, int]] = frozenset()
     """The calls that were still running then, by path and number: what they return comes later."""
     overwrites: Overwrites = dataclasses.field(init=False)
+    refused: set[int] = dataclasses.field(default_factory=set)
+    """The edits (by `id`) that could not be made, and whose note says why."""
     effects: dict[int, bool] = dataclasses.field(default_factory=dict)
     """The edits (by `id`) that were applied, and whether any of them has changed a value."""
 
@@ -73,6 +75,7 @@ class State:
 
     def _apply(self, edit: Edit, tensor: torch.Tensor, key: Key) -> torch.Tensor:
         if torch_private.in_functorch(tensor):
+            self.refused.add(id(edit))
             self.journal.note(f"The edit {edit} did not run inside a vmap or grad transform.")
             return tensor
         try:
