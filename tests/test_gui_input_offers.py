@@ -28,7 +28,8 @@ class Masked(nn.Module):
         self.linear = nn.Linear(4, 2)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        return self.linear(x * mask)
+        found: torch.Tensor = self.linear(x * mask)
+        return found
 
 
 class Strict(nn.Module):
@@ -40,7 +41,8 @@ class Strict(nn.Module):
         self.linear = nn.Linear(2 * 6 * 6, 2)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.linear(self.conv(x).flatten(1))
+        found: torch.Tensor = self.linear(self.conv(x).flatten(1))
+        return found
 
 
 @pytest.fixture

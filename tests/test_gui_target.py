@@ -165,6 +165,38 @@ def test_a_detection_is_picked_with_its_class_and_box(qtbot: QtBot) -> None:
     session.close()
 
 
+class Nothing(Detector):
+    """Finds nothing."""
+
+    def forward(self, x: torch.Tensor) -> list[dict[str, torch.Tensor]]:
+        return [{name: value[:0] for name, value in super().forward(x)[0].items()}]
+
+
+def test_a_picture_with_nothing_in_it_says_so(qtbot: QtBot) -> None:
+    session = Session()
+    session.set_model(Nothing())
+    session.add_inputs([picture(0)])
+    settled(qtbot, session)
+    run = session.runs[1]
+    assert run.error is not None
+    assert "nothing was found" in run.error.sentence
+    assert run.guesses == ()
+    dialog = opened(qtbot, session, "output")
+    assert not dialog.go.isEnabled()
+    assert "nothing to pick from" in dialog.value.text()
+    session.close()
+
+
+def test_the_boxes_of_a_detection_are_no_classes(qtbot: QtBot) -> None:
+    session = Session()
+    session.set_model(Detector())
+    session.add_inputs([picture(0)])
+    settled(qtbot, session)
+    assert session.runs[1].guesses == ()
+    assert session.runs[1].error is None
+    session.close()
+
+
 def test_maps_of_classes_are_summed_or_picked_by_place() -> None:
     maps: Any = {"out": torch.arange(24.0).reshape(1, 4, 2, 3)}
     found = rows(maps, "['out']", NAMES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ FLAT = nn.Linear(7, 2)
 
 
 def saved(folder: Path, shape: tuple[int, ...], dtype: type = np.float32) -> tuple[str, torch.Tensor]:
-    values = (np.random.default_rng(0).random(shape) * 255).astype(dtype)
+    values: np.ndarray[Any, Any] = (np.random.default_rng(0).random(shape) * 255).astype(dtype)
     np.save(folder / "x.npy", values)
     return str(folder / "x.npy"), torch.from_numpy(values)
 
@@ -81,7 +82,8 @@ def test_an_argument_among_several_stays_as_it_is(tmp_path: Path) -> None:
             self.conv = nn.Conv2d(3, 4, 3)
 
         def forward(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-            return self.conv(x) * weight[0]
+            found: torch.Tensor = self.conv(x) * weight[0]
+            return found
 
     file, _ = saved(tmp_path, (3, 8, 9))
     given = open_input(f"args:x=random:1x3x8x8;weight={file}", Two())
@@ -91,7 +93,8 @@ def test_an_argument_among_several_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_file_of_several_names_what_opens_each(tmp_path: Path) -> None:
-    np.savez(tmp_path / "two.npz", **{"a": np.zeros((1, 7), np.float32), "b c": np.ones((7,), np.float32)})
+    arrays: dict[str, Any] = {"a": np.zeros((1, 7), np.float32), "b c": np.ones((7,), np.float32)}
+    np.savez(tmp_path / "two.npz", **arrays)
     with pytest.raises(EntryNeeded, match="holds 2 tensors") as caught:
         open_input(str(tmp_path / "two.npz"), FLAT)
     found = {name: tensor(open_input(spec, FLAT)) for name, spec in caught.value.specs.items()}

@@ -22,6 +22,7 @@ from hookviewer.leaves import leaves
 from hookviewer.modules import unwrapped
 from hookviewer.plan import HookPlan
 from hookviewer.recording import Record, Recording, statistics
+from hookviewer.target_choice import float_leaf
 from hookviewer.torch_private import foreign_hooks
 
 
@@ -154,10 +155,10 @@ def _summaries(recording: Recording, known: Container[Key]) -> Iterator[tuple[Ke
 
 def guesses(output: Any, class_names: Sequence[str], count: int = 5) -> tuple[Guess, ...]:
     """Return the `count` likeliest classes of an output `[1, C]` (the softmax of logits), else nothing."""
-    found = [tensor for _, tensor in leaves(output)]
-    if not found or found[0].ndim != 2 or found[0].shape[1] < 2 or not found[0].is_floating_point():
+    found = dict(leaves(output)).get(float_leaf(output))  # not the boxes of a detection
+    if found is None or found.ndim != 2 or found.shape[1] < 2 or not (len(found) and found.is_floating_point()):
         return ()
-    scores = found[0][0].detach().to(torch.float64).numpy()
+    scores = found[0].detach().to(torch.float64).numpy()
     if not np.isfinite(scores).all():
         return ()
     likely = (

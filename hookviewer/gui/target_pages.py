@@ -157,7 +157,13 @@ class OutputPage(Page):
 
     def choice(self, leaf: str | None) -> TargetChoice:
         text = self.place.text().strip()
-        return TargetChoice("output", leaf=leaf, place=target_words.place(text) if text else ())
+        if not float_leaves(self._output):
+            raise HookViewerError(
+                self.tr("The last run returned nothing to pick from: run on another input.")
+            )
+        if not text:  # every axis is left out
+            return TargetChoice("sum", leaf=leaf)
+        return TargetChoice("output", leaf=leaf, place=target_words.place(text))
 
     def show_choice(self, choice: TargetChoice) -> None:
         self.place.setText(", ".join(":" if one is None else str(one) for one in choice.place))
