@@ -219,6 +219,7 @@ def test_a_folder_lists_its_models_with_arguments_and_imports_nothing_before(
     (tmp_path / "trap.py").write_text("raise SystemExit('imported')\n")
     window.opening.open_path(tmp_path)
     dialog = found(qtbot, window, CandidateDialog)
+    assert "3 models in net.py" in [label.text() for label in dialog.findChildren(QLabel)]
     names = [dialog.list.item(row).text().partition("\n")[0] for row in range(dialog.list.count())]
     assert names == ["Net", "build", "Block"]
     assert set(dialog.fields) == {"classes", "width"}

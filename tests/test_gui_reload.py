@@ -110,6 +110,10 @@ def test_a_syntax_error_leaves_the_model_and_says_where_it_is(
     assert str(line) in said
     assert session.model is before
     assert dict(session.runs) == runs
+    net.write_text(f"{NET.format(factor=1)}\n1 / 0\n")
+    window.opening.reload()
+    qtbot.waitUntil(lambda: "ZeroDivisionError" in " ".join(bars(window, "error")), timeout=20_000)
+    assert len(bars(window, "error")) == 1  # the mistake that was mended is no longer told of
     net.write_text(NET.format(factor=2))
     with qtbot.waitSignal(session.model_changed, timeout=20_000):
         window.opening.reload()

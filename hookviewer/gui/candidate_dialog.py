@@ -78,7 +78,8 @@ class CandidateDialog(QDialog):
     def _lay_out(self) -> None:
         count = len(self._found)
         words = self.tr("1 model in {}") if count == 1 else self.tr("{} models in {}")
-        name = shown(self._place.name, 60)
+        files = {one.file for one in self._found}
+        name = shown(files.pop().name if len(files) == 1 else self._place.name, 60)
         head = label(words.format(name) if count == 1 else words.format(count, name), "", 16, weight=SEMIBOLD)
         note = label(
             self.tr("Found by reading the files. Nothing was imported; Open imports what you choose."),

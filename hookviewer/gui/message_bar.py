@@ -115,6 +115,8 @@ class MessageStack(QFrame):
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(1)
         self.bars: list[MessageBar] = []
+        self._earlier: frozenset[MessageBar] = frozenset()
+        """What was there when the latest try to open a model began."""
         session.message_told.connect(self._on_message_told)
         session.busy_changed.connect(self._on_busy_changed)
         session.model_changed.connect(self._on_model_changed)
@@ -129,6 +131,10 @@ class MessageStack(QFrame):
 
     def _on_message_told(self, message: Message) -> None:
         self._close_tone("busy")
+        if message.tone == "busy":
+            self._earlier = frozenset(self.bars)
+        else:
+            self._close_outdated(message)
         same = [
             bar for bar in self.bars if (bar.message.what, bar.message.now) == (message.what, message.now)
         ]
@@ -142,6 +148,12 @@ class MessageStack(QFrame):
         for old in self.bars[MOST_BARS:]:
             self._close(old)
         self.show()
+
+    def _close_outdated(self, message: Message) -> None:
+        """Take away how earlier tries failed, now that the latest one did, too."""
+        for bar in self._earlier & frozenset(self.bars):
+            if bar.message.tone == message.tone == "error" and bar.message.what == message.what:
+                self._close(bar)
 
     def _on_busy_changed(self, busy: bool) -> None:
         if not busy:
