@@ -50,6 +50,7 @@ _KEYS = (
             ("Ctrl O", QT_TRANSLATE_NOOP("KeysPage", "open model")),
             ("Ctrl I", QT_TRANSLATE_NOOP("KeysPage", "add input")),
             ("Ctrl V", QT_TRANSLATE_NOOP("KeysPage", "paste picture or file")),
+            ("Ctrl Shift G", QT_TRANSLATE_NOOP("KeysPage", "target of the gradients")),
             ("Ctrl P", QT_TRANSLATE_NOOP("KeysPage", "preprocessing")),
             ("Ctrl PgUp PgDn", QT_TRANSLATE_NOOP("KeysPage", "file before, next in its folder")),
             ("Ctrl Z", QT_TRANSLATE_NOOP("KeysPage", "undo")),
