@@ -53,16 +53,17 @@ def test_layers_stand_in_the_order_of_the_run(panel: LayerPanel) -> None:
     assert panel.plot.layers == ["stem.0", "stem.1", "stem.2", "body.0", "body.1", "head"]
 
 
-@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("place", range(5))
 def test_values_are_those_of_the_recorded_tensors(session: Session, panel: LayerPanel, place: int) -> None:
     panel.quantity.buttons[place].click()
     metric = depth.METRICS[place]
     kind = "grad_output" if metric == "grad" else "output"
     plain = {
         "mean_abs": lambda values: np.abs(values).mean(),
+        "mean": lambda values: values.mean(),
         "std": lambda values: values.std(),
         "zeros": lambda values: 100 * (values == 0).mean(),
-        "grad": lambda values: np.abs(values).mean(),
+        "grad": lambda values: np.sqrt((values**2).sum()),
     }[metric]
     kinds = {hv.Kind.OUTPUT, hv.Kind.GRAD_OUTPUT}
     plan = hv.HookPlan.of(session.model, "*", kinds=kinds)
@@ -72,11 +73,12 @@ def test_values_are_those_of_the_recorded_tensors(session: Session, panel: Layer
     assert len(one.places) == len(panel.plot.layers)
     for at, value in zip(one.places, one.values, strict=True):
         record = recording.record(panel.plot.layers[at], kind)
-        assert value == pytest.approx(plain(record.array().astype(np.float64)), rel=1e-6)
+        assert value == pytest.approx(plain(record.array().astype(np.float64)), rel=1e-6, abs=1e-9)
 
 
-def test_zeros_are_drawn_on_a_linear_axis(panel: LayerPanel) -> None:
-    panel.quantity.buttons[2].click()
+@pytest.mark.parametrize("metric", ["mean", "zeros"])
+def test_means_and_zeros_are_drawn_on_a_linear_axis(panel: LayerPanel, metric: str) -> None:
+    panel.quantity.buttons[depth.METRICS.index(metric)].click()
     assert not panel.axis.buttons[1].isEnabled()
     assert not panel.plot._log
 
@@ -106,7 +108,7 @@ def test_without_gradients_the_gradient_curve_says_why(
 ) -> None:
     session.set_settings(target=TargetChoice("none"))
     settled(qtbot, session)
-    panel.quantity.buttons[3].click()
+    panel.quantity.buttons[depth.METRICS.index("grad")].click()
     assert panel._empty.empty.isVisible()
     assert "choose a target" in panel._empty.empty.sentence.text()
 

@@ -10,11 +10,18 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from hookviewer.gui.layer_rows import parameter_norms
 from hookviewer.gui.module_facts import executed
 from hookviewer.gui.state import InputItem, Run
 from hookviewer.kinds import Kind
 
-METRICS = ("mean_abs", "std", "zeros", "grad")
+METRICS = ("mean_abs", "mean", "std", "zeros", "grad", "param_grad")
+"""What the curve can show; the last two are L2 norms: of the gradient at the output, of the parameters'."""
+
+LINEAR = frozenset({"mean", "zeros"})
+"""What is shown on a linear axis only: it may be negative, or is a share."""
+
+GRADIENTS = frozenset({"grad", "param_grad"})
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -49,6 +56,8 @@ def layers_of(runs: Sequence[Run]) -> list[str]:
 
 def series(item: InputItem, run: Run, layers: Sequence[str], metric: str) -> Series:
     """Return the values of one metric over the layers of a run, only where it was recorded."""
+    if metric == "param_grad":
+        return _parameters(item, run, layers)
     kind = Kind.GRAD_OUTPUT if metric == "grad" else Kind.OUTPUT
     found: dict[str, tuple[float, bool]] = {}
     for key, summary in sorted(run.summaries.items(), key=lambda pair: pair[0].call):
@@ -61,8 +70,17 @@ def series(item: InputItem, run: Run, layers: Sequence[str], metric: str) -> Ser
     return Series(item.number, item.title, np.array(places, np.intp), values, bad)
 
 
+def _parameters(item: InputItem, run: Run, layers: Sequence[str]) -> Series:
+    """Return the norms of the gradients of the layers' own parameters."""
+    norms = parameter_norms(run.summaries)
+    places = [place for place, path in enumerate(layers) if path in norms]
+    values = np.array([norms[layers[place]] for place in places], np.float64)
+    bad = tuple(place for place, value in zip(places, values, strict=True) if not np.isfinite(value))
+    return Series(item.number, item.title, np.array(places, np.intp), values, bad)
+
+
 def _value(summary: object, metric: str) -> float:
-    name = {"grad": "mean_abs", "zeros": "zero_share"}.get(metric, metric)
+    name = {"grad": "l2", "zeros": "zero_share"}.get(metric, metric)
     number = float(getattr(summary, name))
     return number * 100 if metric == "zeros" else number
 

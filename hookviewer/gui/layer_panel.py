@@ -1,23 +1,29 @@
-"""The panel of layers: which number the curve over depth shows, and the curve."""
+"""The panel of layers: which number the curve over depth shows, the curve, and all numbers as a table."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QWidget
+import dataclasses
+from pathlib import Path
 
-from hookviewer.gui import depth, numbers
-from hookviewer.gui.depth import METRICS, Series
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
+
+from hookviewer.gui import depth, flow, layer_rows, numbers
+from hookviewer.gui.depth import GRADIENTS, LINEAR, METRICS, Series
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.layer_plot import LayerPlot
+from hookviewer.gui.layer_table import LayerTable
 from hookviewer.gui.legend import Legend
 from hookviewer.gui.panels import EmptyOr
-from hookviewer.gui.parts import Segmented, column, frame
+from hookviewer.gui.parts import Segmented, column, frame, tool
 from hookviewer.gui.session import Session
+from hookviewer.gui.state import InputItem, Message, Run
 from hookviewer.gui.theme import scaled
+from hookviewer.kinds import Kind
 
 REFRESH_MS = 250
-BOTH_CHOICES = 440
+BOTH_CHOICES = 560
 """In a narrower panel the kind of axis is not offered: the words for the quantities need its room."""
 
 
@@ -31,19 +37,34 @@ class LayerPanel(QWidget):
         self._session = session
         self.plot = LayerPlot()
         self.quantity = Segmented(
-            [self.tr("mean |a|"), self.tr("std"), self.tr("zeros"), self.tr("|grad|")], height=24
+            [
+                *(self.tr("mean |a|"), self.tr("mean"), self.tr("std"), self.tr("zeros")),
+                *(self.tr("|grad|"), self.tr("|∂w|")),
+            ],
+            height=24,
         )
+        self._explain()
         self.axis = Segmented([self.tr("lin"), self.tr("log")], height=24)
         self.axis.choose(1)
         self.legend = Legend()
-        self.tools = (self.legend, 8, self.quantity, 4, self.axis, 4)
-        self._empty = EmptyOr(frame(column(self.plot, margins=(6, 0, 10, 4))), "chart-spline", "")
+        self.table = LayerTable()
+        self.as_table = tool("table-2", self.tr("All numbers as a table"), checkable=True, size=24)
+        self.copy = tool("copy", self.tr("Copy the table as CSV"), size=24)
+        self.save = tool("file-down", self.tr("Save the table as CSV …"), size=24)
+        self.tools = (
+            *(self.legend, 8, self.quantity, 4, self.axis, 4),
+            *(self.copy, self.save, self.as_table, 4),
+        )
+        self._pages = QStackedWidget()
+        self._pages.addWidget(frame(column(self.plot, margins=(6, 0, 10, 4))))
+        self._pages.addWidget(frame(column(self.table, margins=(6, 0, 6, 4))))
+        self._empty = EmptyOr(self._pages, "chart-spline", "")
         self.setLayout(column(self._empty))
         self.setMinimumHeight(80)
         self._later = QTimer(self, singleShot=True, interval=REFRESH_MS)
         self._later.timeout.connect(self.refresh)
         self._connect()
-        self.refresh()
+        self._show_page(False)
 
     def _connect(self) -> None:
         session = self._session
@@ -57,40 +78,119 @@ class LayerPanel(QWidget):
         self.quantity.changed.connect(self._on_metric_changed)
         self.axis.changed.connect(self.refresh)
         self.plot.layer_clicked.connect(self._on_layer_clicked)
+        self.table.row_clicked.connect(lambda path, number: session.select(path=path, input=number))
+        self.as_table.toggled.connect(self._show_page)
+        self.copy.clicked.connect(self._on_copy)
+        self.save.clicked.connect(self._on_save)
+
+    def _explain(self) -> None:
+        """Say in tooltips what the short names mean."""
+        meanings = (
+            self.tr("Mean of the absolute values"),
+            self.tr("Mean"),
+            self.tr("Standard deviation"),
+            self.tr("Share of values that are zero, in percent"),
+            self.tr("L2 norm of the gradient at the output; vanishing and exploding ones are marked"),
+            self.tr("L2 norm of the gradients of the layer's own parameters"),
+        )
+        for button, meaning in zip(self.quantity.buttons, meanings, strict=True):
+            button.setToolTip(meaning)
 
     @guarded
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.axis.setVisible(self.width() >= scaled(BOTH_CHOICES))
+        self._give_way()
+
+    def _give_way(self) -> None:
+        plotted = not self.as_table.isChecked()
+        self.axis.setVisible(plotted and self.width() >= scaled(BOTH_CHOICES))
+        self.quantity.setVisible(plotted)
+        self.legend.setVisible(plotted)
+        for one in (self.copy, self.save):
+            one.setVisible(not plotted)
+
+    def _show_page(self, table: bool) -> None:
+        self._pages.setCurrentIndex(int(table))
+        self._give_way()
+        self.refresh()
+
+    def _on_copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.table.csv())
+        self._session.tell(Message("ok", self.tr("Copied the table.")))
+
+    def _on_save(self) -> None:
+        path, _ = QFileDialog.getSaveFileName(
+            self, self.tr("Save the table"), "layers.csv", self.tr("Comma-separated values (*.csv)")
+        )
+        if path:
+            self.write_table(path)
+
+    def write_table(self, path: str) -> None:
+        """Write the table as it is sorted into a file, and say so or why not."""
+        try:
+            Path(path).write_text(self.table.csv(), encoding="utf-8")
+        except OSError as error:
+            why = error.strerror or str(error)
+            self._session.tell(Message("error", self.tr("The table was not saved."), f"{path}: {why}."))
+            return
+        self._session.tell(Message("ok", self.tr("Saved {}.").format(Path(path).name)))
 
     def _on_run_grew(self, paths: frozenset[str]) -> None:
         if not self._later.isActive():
             self._later.start()
 
     def _on_metric_changed(self, place: int) -> None:
-        self.axis.buttons[1].setEnabled(METRICS[place] != "zeros")
+        self.axis.buttons[1].setEnabled(METRICS[place] not in LINEAR)
+        if METRICS[place] == "param_grad":
+            self._want_parameters()
         self.refresh()
+
+    def _want_parameters(self) -> None:
+        """Let the next run record the gradients of parameters, where this one has not."""
+        session = self._session
+        if Kind.PARAM_GRAD in session.plan.kinds or session.settings.target.rule == "none":
+            return
+        session.set_plan(dataclasses.replace(session.plan, kinds=session.plan.kinds | {Kind.PARAM_GRAD}))
+        what = self.tr("Gradients of parameters are recorded from the next run on.")
+        session.tell(Message("info", what, self.tr("Press Run (F5).")))
 
     def _on_layer_clicked(self, path: str) -> None:
         self._session.select(path=path)
 
     def refresh(self) -> None:
-        """Draw the curve of the ticked inputs."""
-        session, metric = self._session, METRICS[self.quantity.index]
+        """Show the curve of the ticked inputs, or the table."""
+        session = self._session
         ticked = [
             (item, session.runs[item.number]) for item in session.ticked_inputs if item.number in session.runs
         ]
         layers = depth.layers_of([run for _, run in ticked])
+        if self.as_table.isChecked():
+            self._show_table(ticked, layers)
+        else:
+            self._show_curve(ticked, layers)
+        self._show_here()
+
+    def _show_table(self, ticked: list[tuple[InputItem, Run]], layers: list[str]) -> None:
+        rows = layer_rows.rows(ticked, layers)
+        self._empty.show_content(bool(rows), self._reason("mean"))
+        self.table.show_rows(rows, self._session.selection.path, self._session.selection.input)
+
+    def _show_curve(self, ticked: list[tuple[InputItem, Run]], layers: list[str]) -> None:
+        metric = METRICS[self.quantity.index]
         shown = [depth.series(item, run, layers, metric) for item, run in ticked]
         shown = [one for one in shown if len(one.places)]
-        log = self.axis.index == 1 and metric != "zeros"
+        log = self.axis.index == 1 and metric not in LINEAR
+        marked = flow.joined([flow.flow(one.places, one.values) for one in shown if metric in GRADIENTS])
         self._empty.show_content(bool(shown), self._reason(metric))
-        self.plot.show_series(layers, shown, session.selection.path, log=log)
-        self._show_here()
+        self.plot.show_series(layers, shown, self._session.selection.path, log=log, flow=marked)
 
     def _on_selection_changed(self) -> None:
         """Point out another layer on the curves that are there."""
-        self.plot.mark_layer(self._session.selection.path)
+        selection = self._session.selection
+        if self.as_table.isChecked():
+            self.table.mark(selection.path, selection.input)
+        else:
+            self.plot.mark_layer(selection.path)
         self._show_here()
 
     def _show_here(self) -> None:
@@ -109,10 +209,12 @@ class LayerPanel(QWidget):
             return self.tr("The curve over the layers appears when a model has run.")
         if not session.ticked_inputs:
             return self.tr("No input is ticked: tick one to see its curve over the layers.")
-        if metric == "grad" and session.settings.target.rule == "none":
+        if metric in GRADIENTS and session.settings.target.rule == "none":
             return self.tr("There are no gradients: choose a target in the bar above.")
         if session.running:
             return self.tr("Running …")
         if any(run.error is not None for run in session.runs.values()):
             return self.tr("No layer was recorded: the message above the wall says why.")
+        if metric == "param_grad":
+            return self.tr("No gradient of a parameter is recorded yet: press Run (F5).")
         return self.tr("Nothing is recorded yet: tick layers and press Run (F5).")

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QToolTip, QWidget
 
 from hookviewer.gui import depth, numbers
 from hookviewer.gui.depth import Block, Series
+from hookviewer.gui.flow import Flow
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.theme import font, keeper, theme
 
@@ -21,6 +22,9 @@ NAN_ROOM = 34
 """The word beside a mark is so many pixels wide."""
 MOST_DOTS = 60
 """A series with more layers is drawn without dots."""
+FLOW_ROOM, FLOW_ALPHA = 64, 46
+"""The words at a vanishing or exploding gradient are so many pixels wide; the shade behind is so dense."""
+
 _CLEAR = QColor(0, 0, 0, 0)
 
 
@@ -42,6 +46,8 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         self._log, self._current = True, -1
         self._lines: list[tuple[pg.PlotDataItem, pg.ScatterPlotItem]] = []
         self._nan_names: list[pg.TextItem] = []
+        self._flow_names: list[pg.TextItem] = []
+        self.flow = Flow()
         item = self.getPlotItem()
         item.hideButtons()
         # pyqtgraph makes this menu without a parent, so nothing would ever end it
@@ -49,19 +55,28 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         item.getViewBox().setMouseEnabled(False, False)
         item.getAxis("bottom").setHeight(20)
         item.getAxis("left").setWidth(LEFT)
-        self._bands = pg.BarGraphItem(x=[], height=[], width=1)
+        self._bands, self._warned = (pg.BarGraphItem(x=[], height=[], width=1) for _ in range(2))
         self._guides, self._bad, self._here = (pg.PlotCurveItem(connect="pairs") for _ in range(3))
         self._dots = pg.ScatterPlotItem(size=9)
-        for depth_of, one in ((-50, self._bands), (-20, self._guides), (-10, self._here), (5, self._bad)):
+        for depth_of, one in (
+            (-50, self._bands),
+            (-40, self._warned),
+            (-20, self._guides),
+            (-10, self._here),
+            (5, self._bad),
+        ):
             one.setZValue(depth_of)
-        for one in (self._bands, self._guides, self._here, self._bad, self._dots):
+        for one in (self._bands, self._warned, self._guides, self._here, self._bad, self._dots):
             item.addItem(one, ignoreBounds=True)
         self._dots.setZValue(10)
         self._recolour()
         keeper().changed.connect(self._recolour)
 
-    def show_series(self, layers: list[str], series: list[Series], path: str, *, log: bool) -> None:
-        """Draw the series of all inputs; `path` is the layer to mark."""
+    def show_series(
+        self, layers: list[str], series: list[Series], path: str, *, log: bool, flow: Flow | None = None
+    ) -> None:
+        """Draw the series of all inputs; `path` is the layer to mark, `flow` tells of gradients to mark."""
+        self.flow = flow or Flow()
         if layers != self.layers:
             self._blocks = depth.blocks(layers)
         self.layers, self.series, self._log = layers, series, log
@@ -84,6 +99,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         self._draw_series(heights)
         self._draw_current(heights)
         self._draw_bad(low, high)
+        self._draw_flow(low, high)
         self._draw_guides(low, high)
         self._label_blocks()
 
@@ -96,6 +112,9 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
             axis.setTextPen(colours["text_3"])
             axis.setStyle(tickFont=font("mono", 10), tickLength=0, tickTextOffset=5)
         self._bands.setOpts(brush=colours["sunken"], pen=pg.mkPen(None))
+        ground = colours["warn"]
+        ground.setAlpha(FLOW_ALPHA)
+        self._warned.setOpts(brush=ground, pen=pg.mkPen(None))
         self._guides.setPen(pg.mkPen(colours["guide"], width=1))
         self._here.setPen(pg.mkPen(colours["accent"], width=1))
         self._bad.setPen(pg.mkPen(colours["nan"], width=2, style=Qt.PenStyle.DotLine))
@@ -163,6 +182,29 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
             self._nan_names.append(name)
             item.addItem(name, ignoreBounds=True)
 
+    def _draw_flow(self, low: float, high: float) -> None:
+        """Shade the layers whose gradient has vanished or exploded; a word names each group of them."""
+        item, flow = self.getPlotItem(), self.flow
+        for name in self._flow_names:
+            item.removeItem(name)
+        self._flow_names = []
+        marked = sorted({*flow.vanishing, *flow.exploding})
+        self._warned.setOpts(x=marked, width=1, y0=low, height=high - low)
+        named = (
+            (flow.vanishing, self.tr("vanishing"), low, 1),
+            (flow.exploding, self.tr("exploding"), high, 0),
+        )
+        room = self._layers_in(FLOW_ROOM)
+        for places, word, tall, down in named:
+            for place in apart(list(places), room):
+                anchor = (1 if place + room > len(self.layers) else 0, down)
+                name = pg.TextItem(word, color=theme()["warn"], fill=theme()["panel"], anchor=anchor)
+                name.setFont(font("ui", 10))
+                name.setZValue(20)
+                name.setPos(place, tall)
+                self._flow_names.append(name)
+                item.addItem(name, ignoreBounds=True)
+
     def _layers_in(self, pixels: float) -> float:
         return pixels * len(self.layers) / max(float(self.width()) - LEFT - 12, 1.0)
 
@@ -215,6 +257,10 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         if path is not None:
             place = self.layers.index(path)
             lines = [path, *(_said(one, place) for one in self.series if place in one.places)]
+            if place in self.flow.vanishing:
+                lines.append(self.tr("vanishing: less than 1e−4 of the gradient at the start"))
+            if place in self.flow.exploding:
+                lines.append(self.tr("exploding: more than 1e4 times the gradient at the start"))
             QToolTip.showText(event.globalPosition().toPoint(), "\n".join(lines), self)
         event.accept()
 
