@@ -152,6 +152,15 @@ def test_what_capture_writes_is_what_a_plain_hook_sees(tmp_path: Path) -> None:
         assert any(np.array_equal(arrays[name], seen[0].numpy()) for name in arrays.files)
 
 
+def test_capture_with_methods_writes_their_maps_in_place_of_tensors(tmp_path: Path) -> None:
+    file = tmp_path / "maps.npz"
+    words = ["capture", "demo:pnet", "--input", "demo:astronaut", "--layers", "conv2", "--out", str(file)]
+    assert main([*words, "--method", "grad_cam", "gradient_input", "--target", "class 1 of [1]"]) == 0
+    found = hv.load(file)
+    assert [(key.path, key.leaf) for key in found] == [("conv2", "grad_cam"), ("", "gradient_input")]
+    assert main([*words, "--force", "--method", "gradcam", "--target", "top"]) == 1
+
+
 def test_capture_into_one_file_is_a_recording_that_opens_again(tmp_path: Path) -> None:
     file = tmp_path / "run.npz"
     words = ["capture", "demo:fc_relu_fc", "--input", "demo:ones", "--layers", "*", "--out", str(file)]

@@ -105,6 +105,11 @@ def _capture(parser: argparse.ArgumentParser) -> None:
         "--kinds", type=_kinds, default=frozenset({Kind.OUTPUT}), metavar="KIND,…", help=", ".join(KINDS)
     )
     parser.add_argument(
+        "--method", dest="methods", action="extend", nargs="+", default=[], metavar="NAME",
+        help="in place of --kinds, maps of what speaks for the target: grad_cam, integrated_gradients, … "
+        "(a wrong name lists them all)",
+    )  # fmt: skip
+    parser.add_argument(
         "--target", metavar="WHAT",
         help="where gradients start: top, sum, none, a class or its number, unit:LAYER:CHANNEL, "
         "unit:LAYER:0,CHANNEL,ROW,COLUMN, out['scores'][3], loss:cross_entropy:LABEL, dot:FILE; "

@@ -18,10 +18,12 @@ from hookviewer.errors import HookViewerError, ModelError
 from hookviewer.formats import Caption, Entry, Figure, Manifest, export, recording_formats, save
 from hookviewer.hooks import capture
 from hookviewer.inputs import Input
-from hookviewer.kinds import GRADIENTS, Key
+from hookviewer.kinds import GRADIENTS, Key, Kind
+from hookviewer.methods import attribute, find_method
 from hookviewer.plan import HookPlan
 from hookviewer.recording import Record, Recording
 from hookviewer.sources import card, open_model
+from hookviewer.targets import Target
 
 
 def write_capture(chosen: argparse.Namespace) -> int:
@@ -32,6 +34,8 @@ def write_capture(chosen: argparse.Namespace) -> int:
     torch.manual_seed(0)  # a network without weights is the same one at every start
     model = open_model(chosen.model, weights=chosen.weights, trust=chosen.trust)
     plan = HookPlan.of(model, *chosen.layers, kinds=chosen.kinds)
+    for name in chosen.methods:
+        find_method(name)  # a wrong name is told before anything runs
     inputs = given_inputs(chosen, model)
     if not inputs:
         raise HookViewerError(f"{chosen.model} brings no input of its own: give one with --input.")
@@ -63,20 +67,20 @@ def _run(
     recordings: list[Recording] = []
     for given in inputs:
         try:
-            run = capture(
-                model,
-                given.args,
-                plan,
-                kwargs=given.kwargs,
-                target=target,
-                mode=chosen.mode,
-                seed=chosen.seed,
-                device=chosen.device,
-            )
+            run = _of_one(chosen, model, plan, given, target)
         except ModelError as error:
             return [*recordings, error.recording], error
         recordings.append(run)
     return recordings, None
+
+
+def _of_one(
+    chosen: argparse.Namespace, model: nn.Module, plan: HookPlan, given: Input, target: Target | None
+) -> Recording:
+    options = {"target": target, "mode": chosen.mode, "seed": chosen.seed, "device": chosen.device}
+    if chosen.methods:
+        return attribute(model, given, chosen.methods, chosen.layers, **options)
+    return capture(model, given.args, plan, kwargs=given.kwargs, **options)
 
 
 def _save(recordings: Sequence[Recording], place: Path, *, force: bool) -> Mapping[str, Any]:
@@ -114,7 +118,7 @@ def _entries(model: str, inputs: Sequence[Input], recordings: Sequence[Recording
             caption = Caption.of(
                 record, model=model, calls=calls, input=given.name, target=target, scale=scale
             )
-            colormap = "ember" if key.kind in GRADIENTS else "magma"
+            colormap = "ember" if _signed(record) else "magma"
             entries.append(Entry(record, caption, levels[key], colormap))
     return entries
 
@@ -122,7 +126,14 @@ def _entries(model: str, inputs: Sequence[Input], recordings: Sequence[Recording
 def _levels(key: Key, recordings: Sequence[Recording]) -> tuple[float, float]:
     records: list[Record] = [run[key] for run in recordings if key in run]
     kept = [record.array() for record in records if record.kept is not None]
-    return shared_levels(kept, "symmetric" if key.kind in GRADIENTS else "robust")
+    return shared_levels(kept, "symmetric" if any(map(_signed, records)) else "robust")
+
+
+def _signed(record: Record) -> bool:
+    """Return whether zero is the middle: of gradients, and of maps that tell what speaks against a target."""
+    if record.key.kind is Kind.ATTRIBUTION and record.kept is not None:
+        return bool((record.array() < 0).any())
+    return record.key.kind in GRADIENTS
 
 
 def _tell(

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import nn
 
-from hookviewer.errors import Cancelled
+from hookviewer.errors import Cancelled, ModelError
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key
 from hookviewer.methods.method import Answer, LayerMethod, Method
@@ -35,8 +35,8 @@ def answered(asked: Question, methods: Sequence[Method], on_answer: OnAnswer | N
     """Return the attributions of several methods; those that need no more than records share one run.
 
     The rest of the recording is that of the first run, on the input as it is. `on_answer` gets each key with
-    its record, or with the reason why there is none, as soon as it is there. A `Cancelled` carries the
-    recording of all answers until then.
+    its record, or with the reason why there is none, as soon as it is there. A `Cancelled`, and a
+    `ModelError` where the model raises, carries the recording of all answers until then.
     """
     runs: list[Recording] = []
     asked = dataclasses.replace(asked, on_run=lambda run: None if runs else runs.append(run))
@@ -52,6 +52,9 @@ def answered(asked: Question, methods: Sequence[Method], on_answer: OnAnswer | N
                 on_answer(key, found)
     except Cancelled as stop:
         stop.recording = _recording(runs, records, absent)
+        raise
+    except ModelError as error:
+        error.recording = _recording([error.recording], records, absent)
         raise
     return _recording(runs, records, absent)
 

@@ -13,6 +13,7 @@ class GradientInput(GradientMethod):
     name = "gradient_input"
     title = "Gradient × input"
     paper = "Shrikumar et al., Not Just a Black Box: Learning Important Features, arXiv:1605.01713"
+    signed = True
 
     def explain(self, values: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:
         """Return Σ_c gradient_c · input_c."""

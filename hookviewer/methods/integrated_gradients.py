@@ -24,6 +24,7 @@ class IntegratedGradients(SampledMethod):
     name = "integrated_gradients"
     title = "Integrated gradients"
     paper = "Sundararajan et al., Axiomatic Attribution for Deep Networks, ICML 2017"
+    signed = True
     needs = Needs.INPUT_GRADIENT
 
     steps: int = 50

@@ -41,6 +41,8 @@ class Method(ABC):
     needs: Needs
     of_layers: bool
     """Whether it makes a map of each ticked layer; else it makes one of the input, under the path `""`."""
+    signed: bool = False
+    """Whether its maps hold what speaks against the target too, below zero."""
 
     def unsuited(self, shape: Sequence[int], hints: Hints = NOTHING) -> str:
         """Return why a layer's output of this shape has no such map, or nothing."""

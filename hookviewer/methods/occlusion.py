@@ -26,6 +26,7 @@ class Occlusion(SampledMethod):
     name = "occlusion"
     title = "Occlusion"
     paper = "Zeiler and Fergus, Visualizing and Understanding Convolutional Networks, ECCV 2014"
+    signed = True
     needs = Needs.FORWARDS
 
     window: int = 0
