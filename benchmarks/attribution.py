@@ -1,0 +1,183 @@
+"""What do attribution methods cost beside captum, and beside pytorch-grad-cam where it is installed?
+
+Ours and its peers run in turns (A B A B …) in one process with one torch thread, on ResNet-50 without trained
+weights; before anything is measured, their maps are compared. Grad-CAM: eight layers, ours in one run, the
+peers one layer after the other. Integrated gradients (50 steps) and occlusion: batches of eight for both.
+
+    python benchmarks/attribution.py [--rounds 7] [--size 112] [--json FILE]
+
+Grad-CAM is of pictures of 224 × 224, the others of --size. Exits 1 when captum did not run, never because a
+goal is short. A ratio is ours / peer: 0.2 is five times as fast.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from hookviewer import memory
+
+memory.keep_freed_memory()
+
+import torch  # noqa: E402
+import torchvision  # noqa: E402
+from torch import nn  # noqa: E402
+
+import hookviewer as hv  # noqa: E402
+from hookviewer.methods.integrated_gradients import IntegratedGradients  # noqa: E402
+from hookviewer.methods.occlusion import Occlusion  # noqa: E402
+
+LAYERS = ["layer1.1", "layer1.2", "layer2.1", "layer2.3", "layer3.2", "layer3.5", "layer4.1", "layer4.2"]
+CLASS, STEPS, BATCH = 3, 50, 8
+TARGET = hv.class_score(CLASS)
+Task = Callable[[], list[torch.Tensor]]
+
+
+def timed(tasks: dict[str, Task], rounds: int) -> dict[str, list[float]]:
+    """Return the seconds of each task, in turns; the first turn warms up and does not count."""
+    times: dict[str, list[float]] = {name: [] for name in tasks}
+    for turn in range(rounds + 1):
+        for name, task in tasks.items():
+            start = time.perf_counter()
+            task()
+            if turn:
+                times[name].append(time.perf_counter() - start)
+    return times
+
+
+def maps(recording: hv.Recording) -> list[torch.Tensor]:
+    return [record.tensor() for record in recording.values()]
+
+
+def grad_cam(model: nn.Module, x: torch.Tensor) -> dict[str, Task]:
+    from captum.attr import LayerGradCam
+
+    layers = [model.get_submodule(path) for path in LAYERS]
+
+    def captum() -> list[torch.Tensor]:
+        return [
+            LayerGradCam(model, layer).attribute(x, CLASS, relu_attributions=True).detach()
+            for layer in layers
+        ]
+
+    tasks: dict[str, Task] = {
+        "ours": lambda: maps(hv.attribute(model, x, "grad_cam", LAYERS, target=TARGET)),
+        "captum": captum,
+    }
+    if importlib.util.find_spec("pytorch_grad_cam"):
+        tasks["pytorch-grad-cam"] = lambda: pytorch_grad_cam(model, x, layers)
+    return tasks
+
+
+def pytorch_grad_cam(model: nn.Module, x: torch.Tensor, layers: list[nn.Module]) -> list[torch.Tensor]:
+    from pytorch_grad_cam import GradCAM
+    from pytorch_grad_cam.utils.model_targets import ClassifierOutputTarget
+
+    found = []
+    for layer in layers:
+        with GradCAM(model=model, target_layers=[layer]) as method:
+            found.append(torch.from_numpy(method(input_tensor=x, targets=[ClassifierOutputTarget(CLASS)])))
+    return found
+
+
+def integrated_gradients(model: nn.Module, x: torch.Tensor) -> dict[str, Task]:
+    from captum.attr import IntegratedGradients as Captum
+
+    def captum() -> list[torch.Tensor]:
+        found = Captum(model).attribute(x, target=CLASS, n_steps=STEPS, internal_batch_size=BATCH)
+        return [found.sum(1, keepdim=True).detach()]
+
+    ours = IntegratedGradients(steps=STEPS)
+    return {"ours": lambda: maps(hv.attribute(model, x, ours, target=TARGET, batch=BATCH)), "captum": captum}
+
+
+def occlusion(model: nn.Module, x: torch.Tensor) -> dict[str, Task]:
+    from captum.attr import Occlusion as Captum
+
+    window, stride = x.shape[-1] // 7, x.shape[-1] // 14
+
+    def captum() -> list[torch.Tensor]:
+        found = Captum(model).attribute(
+            x, (3, window, window), (3, stride, stride), 0, CLASS, perturbations_per_eval=BATCH
+        )
+        return [found[:, :1].float()]
+
+    ours = Occlusion(window=window, stride=stride)
+    return {"ours": lambda: maps(hv.attribute(model, x, ours, target=TARGET, batch=BATCH)), "captum": captum}
+
+
+def check(name: str, tasks: dict[str, Task]) -> None:
+    """Stop where ours and captum's are not the same maps: then there is nothing to compare."""
+    for one, other in zip(tasks["ours"](), tasks["captum"](), strict=True):
+        largest = float(other.abs().max())
+        if float((one - other).abs().max()) > 1e-3 * largest:
+            raise SystemExit(f"{name}: ours and captum's maps differ")
+
+
+def row(name: str, ours: list[float], peer: list[float], goal: float) -> dict[str, object]:
+    mine, other = statistics.median(ours), statistics.median(peer)
+    return {
+        "name": name,
+        "ours": mine,
+        "peer": other,
+        "ratio": mine / other,
+        "goal": goal,
+        "ok": mine / other <= goal,
+        "n": len(ours),
+        "p95": sorted(ours)[max(0, round(0.95 * len(ours)) - 1)],
+    }
+
+
+def show(line: dict[str, object]) -> None:
+    verdict = "ok" if line["ok"] else "short"
+    print(
+        f"{line['name']:<58} {line['ours']:>9.4g} {line['peer']:>9.4g} {line['ratio']:>7.3f} "
+        f"{line['goal']:>6} {verdict:<6} n={line['n']} p95={line['p95']:.4g}",
+        flush=True,
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--size", type=int, default=112)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    if not importlib.util.find_spec("captum"):
+        print("captum is not installed: pip install captum", file=sys.stderr)
+        return 1
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    model = torchvision.models.resnet50(weights=None).eval()
+    large, small = (torch.randn(1, 3, size, size) for size in (224, options.size))
+    rows: list[dict[str, object]] = []
+    print(f"torch {torch.__version__}, one thread, {options.rounds} rounds")
+    for name, goal, tasks in (
+        ("Grad-CAM of eight layers", 0.2, grad_cam(model, large)),
+        (f"integrated gradients, {STEPS} steps", 1.0, integrated_gradients(model, small)),
+        ("occlusion", 1.0, occlusion(model, small)),
+    ):
+        check(name, tasks)
+        times = timed(tasks, options.rounds)
+        for peer in [one for one in times if one != "ours"]:
+            rows.append(row(f"resnet50: {name} / {peer}", times["ours"], times[peer], goal))
+            show(rows[-1])
+    if not importlib.util.find_spec("pytorch_grad_cam"):
+        print("pytorch-grad-cam is not installed: not run")
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
