@@ -82,8 +82,10 @@ def _described(operation: Operation) -> Words:
         return {"name": "same_as", "of": operation.name}
     if isinstance(operation, mean_of):
         return {"name": "mean_of", "of": list(operation.names)}
+    if isinstance(operation, function_of):
+        return {"name": "function_of", "file": operation.file, "name_of": operation.name}
     name = type(operation).__name__
-    if PLAIN.get(name) is not type(operation) and not isinstance(operation, function_of):
+    if PLAIN.get(name) is not type(operation):
         raise HookViewerError(
             f"The operation {getattr(operation, '__name__', operation)} cannot be written down: "
             "put it into a Python file and use function_of(file, name)."
@@ -120,7 +122,7 @@ def _operation(words: Mapping[str, Any], recordings: Mapping[str, Recording]) ->
         names = tuple(map(str, words["of"]))
         return mean_of(*(_known(recordings, one) for one in names), names=names)
     if name == "function_of":
-        return function_of(**rest)
+        return function_of(str(words["file"]), str(words["name_of"]))
     make: Callable[..., Operation] = PLAIN[name]
     return make(**rest)
 
@@ -161,6 +163,8 @@ def _called(operation: Words, names: Mapping[str, str]) -> str:
         variables = ", ".join(names.get(one, one.replace(" ", "_")) for one in of)
         words = repr(of[0]) if name == "same_as" else f"names={tuple(of)!r}"
         return f"hv.{name}({variables}, {words})"
+    if name == "function_of":
+        return f"hv.function_of(file={operation['file']!r}, name={operation['name_of']!r})"
     given = ", ".join(f"{key}={_literal(value)}" for key, value in operation.items() if key != "name")
     return f"hv.{name}({given})"
 
