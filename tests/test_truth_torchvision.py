@@ -1,4 +1,4 @@
-"""One torchvision classifier of each family, everything in one run, bit-equal to plain torch."""
+"""One small torchvision network of each family, bit-equal to plain torch; the sweep does them all."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 import torch
+from sweep_torchvision import two, with_targets
 from torch import nn
+from torchvision_oracle import Inputs, truth, verdict
 from truth_nets import OutOfPlace, Plain, never_zero, state_of, without_inplace
 
 import hookviewer as hv
 from hookviewer import Key, Kind
+from hookviewer.inputs import guess
 
 torchvision = pytest.importorskip("torchvision")
 models = torchvision.models
@@ -225,3 +228,76 @@ def test_edits_of_a_classifier_are_those_of_plain_hooks(name: str) -> None:
         assert torch.equal(recording[Key(home, Kind.PARAM_GRAD, 0, own)].tensor(), gradient), parameter
     untouched = hv.capture(model, (picture,), plan, target=hv.class_score(3))
     assert not torch.equal(untouched.record("", Kind.GRAD_INPUT).tensor(), gradients[0])
+
+
+# ------------------------------------------------------------------ what is no classifier, and train mode
+
+PLACE = "torchvision.models"
+SMALL: dict[str, tuple[str, int]] = {
+    "ssdlite": (f"{PLACE}.detection:ssdlite320_mobilenet_v3_large?score_thresh=0.0&num_classes=5", 320),
+    "fasterrcnn": (
+        f"{PLACE}.detection:fasterrcnn_mobilenet_v3_large_320_fpn?box_score_thresh=0.0&num_classes=5"
+        "&min_size=128&max_size=128&box_detections_per_img=10&rpn_post_nms_top_n_test=50"
+        "&rpn_post_nms_top_n_train=50",
+        128,
+    ),
+    "fcos": (
+        f"{PLACE}.detection:fcos_resnet50_fpn?score_thresh=0.0&num_classes=5"
+        "&min_size=96&max_size=96&detections_per_img=5",
+        96,
+    ),
+    "lraspp": (f"{PLACE}.segmentation:lraspp_mobilenet_v3_large", 96),
+    "deeplabv3": (f"{PLACE}.segmentation:deeplabv3_mobilenet_v3_large?aux_loss=true", 64),
+    "swin3d": (f"{PLACE}.video:swin3d_t", 32),
+    "raft": (f"{PLACE}.optical_flow:raft_small", 128),
+    "quantizable": (f"{PLACE}.quantization:mobilenet_v2", 64),
+}
+TRAINED = ("googlenet", "efficientnet_b0", "shufflenet_v2_x0_5", "swin_t", "vit")
+"""Classifiers with several outputs, dropped blocks and batch statistics."""
+
+
+def sized(given: Inputs, side: int) -> Inputs:
+    """Return the input that the program guesses, cut to `side` pixels, and to four frames of a film."""
+    if isinstance(given[0], list):
+        return ([given[0][0][:, :side, :side]],)
+    return tuple(one[..., :side, :side] if one.ndim == 4 else one[:, :, :4, :side, :side] for one in given)
+
+
+def faults(model: nn.Module, given: Inputs, mode: str) -> list[str]:
+    """Run the model in `mode`; name all that differs from plain torch, or lacks a reason."""
+    if mode == "train":
+        given = with_targets(given) if isinstance(given[0], list) else two(given)
+    found = verdict(model, given, truth(model, given, mode=mode), mode=mode)
+    assert found.values > 30
+    assert found.gradients > 30
+    return found.wrong + found.notes
+
+
+CHEAP = [(name, "eval" if name in ("ssdlite", "lraspp", "raft") else "train") for name in SMALL]
+
+
+@pytest.mark.parametrize(("name", "mode"), CHEAP)
+def test_other_networks_show_exactly_what_plain_torch_computes(name: str, mode: str) -> None:
+    spec, side = SMALL[name]
+    model = never_zero(hv.open_model(spec)).train()
+    assert faults(model, sized(guess(model).args, side), mode) == []
+
+
+@pytest.mark.parametrize("family", TRAINED)
+def test_a_classifier_in_train_mode_shows_exactly_what_plain_torch_computes(family: str) -> None:
+    build, size = FAMILIES[family]
+    model = never_zero(build()).eval()
+    assert faults(model, (torch.randn(1, 3, max(size, 64), max(size, 64)),), "train") == []
+
+
+def test_the_comparison_sees_one_bit_in_one_weight() -> None:
+    model, picture = never_zero(models.squeezenet1_1(num_classes=10)), torch.randn(1, 3, 64, 64)
+    expected = truth(model, (picture,), mode="eval")
+    changed = model.features[12].expand3x3.bias
+    with torch.no_grad():
+        changed.view(torch.int32)[0] ^= 1 << 20
+    wrong = verdict(model, (picture,), expected, mode="eval").wrong
+    assert "the output differs" in wrong
+    named = {line.partition("path='")[2].partition("'")[0] for line in wrong if "Kind.OUTPUT" in line}
+    assert {"features.12.expand3x3", "features.12", "classifier.1"} <= named
+    assert not any(path.startswith(("features.11", "features.12.expand1x1")) for path in named)
