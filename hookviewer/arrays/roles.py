@@ -170,7 +170,7 @@ def _guess(shape: tuple[int, ...], known: tuple[str, ...], hints: Hints) -> str:
         case 4:
             return _guess_of_four(shape, hints)
         case 5:
-            film = shape[2] in (1, 3) and shape[1] > 4 and "3d" not in hints.module
+            film = shape[2] in (1, 3) and shape[1] > 4 and hints.rank != 3 and "3d" not in hints.module
             return FILM if film else VOLUME
     return known[0]
 

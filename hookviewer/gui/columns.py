@@ -94,6 +94,10 @@ def resolve(
     items: Sequence[InputItem], runs: Mapping[int, Run], selection: Selection, look: Look, *, running: bool
 ) -> WallState:
     """Return what the wall shows for the ticked inputs `items`."""
+    if selection.shown is Shown.WEIGHTS:
+        from hookviewer.gui.parameter_wall import parameter_wall  # it builds on what is here
+
+        return parameter_wall(items, selection, look)
     shown_items = items[:MOST_COLUMNS]
     columns = [
         _column(position, item, runs.get(item.number), selection, look, running, len(shown_items))

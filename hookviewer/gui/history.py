@@ -15,7 +15,7 @@ from hookviewer.gui.state import InputItem, Look, Run
 MOST_STEPS = 200
 JOIN_S = 1.0
 """Changes of the look in quick succession, as of dragged levels, are one step."""
-LEFT_OUT = ("sample", "readings", "hints", "places")
+LEFT_OUT = ("sample", "readings", "hints", "places", "parameters")
 """Parts of the look that are a place to be rather than a choice."""
 
 

@@ -197,6 +197,7 @@ class Menus(QObject):
                 (self.tr("Gradient"), Shown.GRADIENT),
                 (self.tr("Output × gradient"), Shown.PRODUCT),
                 (self.tr("Grad-CAM"), Shown.GRAD_CAM),
+                (self.tr("Weights"), Shown.WEIGHTS),
             ],
             lambda: self._session.selection.shown,
             lambda kind: self._session.select(shown=kind),

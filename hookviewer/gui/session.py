@@ -22,6 +22,7 @@ from hookviewer.gui.hinting import Hinting
 from hookviewer.gui.input_lane import InputLane
 from hookviewer.gui.input_offers import offers_for
 from hookviewer.gui.model_lane import ModelLane
+from hookviewer.gui.parameter_lane import ParameterLane
 from hookviewer.gui.run_lane import RunLane
 from hookviewer.gui.runner import Failure, Runner
 from hookviewer.gui.state import (
@@ -93,6 +94,7 @@ class Session(QObject):
         self.exchanging = False
         """Whether `model_changed` tells of the same network made anew."""
         self._hinting = Hinting(self)
+        self._parameter_lane = ParameterLane(self)
         self._numbers = 0
         self._varied: dict[tuple[int, int], int] = {}
         """The numbers of inputs under variants, by row and variant."""

@@ -11,6 +11,7 @@ from typing import Any
 from hookviewer.arrays import PARTS, Statistics
 from hookviewer.edits import Edit
 from hookviewer.gui.hinting import AxisHints
+from hookviewer.gui.parameters import Parameters
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key, Kind
 from hookviewer.recording import Recording
@@ -28,6 +29,7 @@ class Shown(StrEnum):
     GRADIENT = "gradient"
     PRODUCT = "product"
     GRAD_CAM = "grad_cam"
+    WEIGHTS = "weights"
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -36,6 +38,8 @@ class Shown(StrEnum):
             return (Kind.OUTPUT,)
         if self is Shown.GRADIENT:
             return (Kind.GRAD_OUTPUT,)
+        if self is Shown.WEIGHTS:
+            return (Kind.PARAM,)
         return (Kind.OUTPUT, Kind.GRAD_OUTPUT)
 
 
@@ -169,9 +173,9 @@ class Look:
     `pins` are the pinned channels as (path, channel), `hide_dead` leaves channels out that are zero
     everywhere, `readings` holds how the axes are read where it is not the guess, by path; `hints` are what
     the guesses go by. `places` are those on axes that slide (depth, frame), by role; `part` is what is shown
-    of complex numbers. `beside` shows the gradient beside the weights. `share` is one of `scaling.SHARES`,
-    `only` a list of the channels to show (`"3, 7-12"`, `"pinned"`), `anchor` the channel that sorting by
-    similarity goes by.
+    of complex numbers. `beside` shows the gradient beside the weights, which are in `parameters`. `share` is
+    one of `scaling.SHARES`, `only` a list of the channels to show (`"3, 7-12"`, `"pinned"`), `anchor` the
+    channel that sorting by similarity goes by.
     """
 
     scale: str = "auto"
@@ -188,6 +192,7 @@ class Look:
     places: Mapping[str, int] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
     part: str = PARTS[0]
     beside: bool = False
+    parameters: Parameters = dataclasses.field(default_factory=Parameters)
     share: str = "inputs"
     only: str = ""
     anchor: int = 0

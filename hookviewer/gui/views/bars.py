@@ -261,7 +261,7 @@ class Bars(View):
 
     def _inks(self) -> tuple[QColor, QColor]:
         number_of = self._sheet.column.number
-        if number_of is not None:
+        if number_of:  # a weight, and a difference, belong to no input
             colour = theme().input(number_of)
             return colour, colour
         table = render.colour_table("ember")

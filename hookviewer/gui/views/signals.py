@@ -129,19 +129,35 @@ def reach(values: Array, width: int) -> tuple[Array, Array, Array]:
 
     Neighbouring pixels touch: a line is drawn through. Infinite values reach to the rim.
     """
+    if values.shape[1] <= width:
+        return _drawn_through(values, width)
     count = values.shape[1]
     edges = np.linspace(0, count, width + 1)
-    first = np.minimum(edges[:-1].astype(np.intp), count - 1)
+    first = edges[:-1].astype(np.intp)
     last = np.clip(np.ceil(edges[1:]).astype(np.intp), first + 1, count)
     low, high = values[:, first].astype(np.float64), values[:, first].astype(np.float64)
-    for step in range(1, int((last - first).max(initial=1))):
+    for step in range(1, int((last - first).max())):
         place = np.minimum(first + step, last - 1)
         low, high = np.minimum(low, values[:, place]), np.maximum(high, values[:, place])
-    bad = np.isnan(low) | np.isnan(high)
-    middle = np.where(bad, np.nan, values[:, first])
-    before = np.concatenate([middle[:, :1], middle[:, :-1]], axis=1)
-    ends = values[:, np.concatenate([last[:1] - 1, last[:-1] - 1])] if count > width else before
-    return np.fmin(low, ends), np.fmax(high, ends), bad
+    bad = np.isnan(low)
+    before = values[:, np.maximum(first - 1, 0)]
+    return np.fmin(low, before), np.fmax(high, before), bad
+
+
+def _drawn_through(values: Array, width: int) -> tuple[Array, Array, Array]:
+    """Return what a straight line from value to value covers in each pixel, and the pixels of NaN."""
+    count = values.shape[1]
+    edges = np.linspace(0, count, width + 1)
+    at = np.clip(edges - 0.5, 0, count - 1)
+    left = np.minimum(at.astype(np.intp), max(count - 2, 0))
+    right = np.minimum(left + 1, count - 1)
+    share = at - left
+    ends = (values[:, left].astype(np.float64), values[:, right].astype(np.float64))
+    with np.errstate(invalid="ignore"):
+        line = np.where(share == 0, ends[0], ends[0] * (1 - share) + ends[1] * share)
+    line = np.where(np.isnan(line), np.where(np.isnan(ends[0]), ends[1], ends[0]), line)
+    own = np.minimum((edges[:-1] + edges[1:]) / 2, count - 1).astype(np.intp)
+    return np.fmin(line[:, :-1], line[:, 1:]), np.fmax(line[:, :-1], line[:, 1:]), np.isnan(values[:, own])
 
 
 def _rows(values: Array, levels: tuple[float, float], height: int) -> Array:

@@ -53,7 +53,7 @@ class ColumnHead(QFrame):
         self.letter.setVisible(bool(column.letter) and column.number is not None)
         self.letter.setText(column.letter)
         self.sign.setVisible(column.number is None)
-        self.dot.setVisible(column.number is not None and not column.letter)
+        self.dot.setVisible(bool(column.number) and not column.letter)  # a weight belongs to no input
         self.title.setText(column.title)
         self.title.setToolTip(column.title)
         self.top.say(column.top)

@@ -19,6 +19,7 @@ KINDS = {
     Shown.GRADIENT: str(NOOP("Wall", "Gradient")),
     Shown.PRODUCT: str(NOOP("Wall", "Product")),
     Shown.GRAD_CAM: str(NOOP("Wall", "Grad-CAM")),
+    Shown.WEIGHTS: str(NOOP("Wall", "Weights")),
 }
 SHORT_KINDS = {Shown.GRADIENT: str(NOOP("Wall", "Grad")), Shown.GRAD_CAM: str(NOOP("Wall", "CAM"))}
 KIND_TIPS = {
@@ -26,6 +27,7 @@ KIND_TIPS = {
     Shown.GRADIENT: str(NOOP("Wall", "Gradient of the target with respect to it")),
     Shown.PRODUCT: str(NOOP("Wall", "Output × gradient")),
     Shown.GRAD_CAM: str(NOOP("Wall", "Where in the picture the ticked layers speak for the target")),
+    Shown.WEIGHTS: str(NOOP("Wall", "Parameters and buffers of the module itself; no run is needed")),
 }
 SORTS = {
     "channel": str(NOOP("Wall", "channel")),
@@ -45,7 +47,9 @@ SORT_TIPS = {
     "std": str(NOOP("Wall", "The largest standard deviation first")),
     "zeros": str(NOOP("Wall", "The most zeros first")),
     "gradient": str(NOOP("Wall", "The largest mean |gradient| first")),
-    "product": str(NOOP("Wall", "First what the target would lose most without the channel: |sum of output × gradient|")),
+    "product": str(
+        NOOP("Wall", "First what the target would lose most without the channel: |sum of output × gradient|")
+    ),
     "similar": str(NOOP("Wall", "First what correlates most with the selected channel")),
     "difference": str(NOOP("Wall", "First what differs most between the first two inputs: mean |A − B|")),
 }
@@ -110,12 +114,28 @@ AXES = {
     "depth": str(NOOP("Wall", "depth")),
     "number": str(NOOP("Wall", "number")),
     "table": str(NOOP("Wall", "table")),
+    "head": str(NOOP("Wall", "head")),
+    "query": str(NOOP("Wall", "query")),
+    "key": str(NOOP("Wall", "key")),
+    "frame": str(NOOP("Wall", "frame")),
+    "slice": str(NOOP("Wall", "slice")),
+    "layer": str(NOOP("Wall", "layer")),
+    "output": str(NOOP("Wall", "output")),
+    "input": str(NOOP("Wall", "input")),
+    "output channel": str(NOOP("Wall", "output channel")),
+    "input channel": str(NOOP("Wall", "input channel")),
+    "colour": str(NOOP("Wall", "colour")),
 }
 
 
 def axes(reading: str) -> str:
     """Return a reading of the axes in the language of the window."""
-    return " × ".join(tr(AXES.get(axis, axis)) for axis in reading.split(" × "))
+    return " × ".join(_axis(axis) for axis in reading.split(" × "))
+
+
+def _axis(role: str) -> str:
+    name, _, place = role.partition(" ")
+    return tr("axis {}").format(place) if name == "axis" else tr(AXES.get(role, role))
 
 
 def scale_words(wall: WallState, cams: Cams | None = None) -> tuple[str, str]:
@@ -186,7 +206,8 @@ def column_numbers(
     """
     if column.maps is None or not column.maps.values.size:
         return ()
-    found = known if known is not None and column.maps.samples == 1 else statistics(column.maps)
+    whole = known is not None and known.count == column.maps.values.size
+    found = known if known is not None and whole else statistics(column.maps)
     if scale is not None:
         ends = f"{number(scale[0])} … {number(scale[1])}"
         rest = column_numbers(column, known)
@@ -231,11 +252,16 @@ def foot(wall: WallState, sort: str, target: str = "", *, anchor: int = 0) -> st
     if sort != "channel":
         said.append(sorted_words(sort, wall.sort, anchor))
     if has_own(wall):
-        said.append(tr("each channel on its own scale") if wall.share == "channel" else tr("each column on its own scale"))
+        said.append(
+            tr("each channel on its own scale")
+            if wall.share == "channel"
+            else tr("each column on its own scale")
+        )
     elif len(filled) > 1:
         said.append(tr("one scale for all columns"))
     if wall.difference_levels is not None:
-        said.append(tr("difference ±{}").format(number(wall.difference_levels[1])))
+        word = tr("gradient ±{}") if wall.shown is Shown.WEIGHTS else tr("difference ±{}")
+        said.append(word.format(number(wall.difference_levels[1])))
     if target:
         said.append(target)
     return "; ".join(filter(None, (", ".join(said), _hidden(wall))))
@@ -272,7 +298,7 @@ def _hidden(wall: WallState) -> str:
 def _count(maps: arrays.Maps | None) -> str:
     if maps is None:
         return ""
-    if maps.layout == "maps":
+    if maps.layout in ("maps", "lines"):
         count = len(maps.values)
         return tr("{} channels").format(count) if count != 1 else tr("1 map")
     count = maps.values.size
