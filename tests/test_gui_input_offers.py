@@ -149,3 +149,19 @@ def test_the_samples_of_a_batch_have_a_slider(qtbot: QtBot, window: MainWindow) 
     assert panel.samples.slider.value() == 1
     window.session.select(input=1)
     assert not panel.samples.isVisibleTo(panel)
+
+
+def test_of_many_files_the_first_are_ticked_and_all_can_be(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    for number in range(6):
+        np.save(tmp_path / f"{number}.npy", np.full((1, 3, 8, 8), number, np.float32))
+    looking_at(qtbot, window, Tiny(), picture(0))
+    window.bringing.add_folder(tmp_path)
+    made = bar(qtbot, window, "Tick all")
+    qtbot.waitUntil(lambda: len(window.session.inputs) == 7, timeout=10_000)
+    assert [item.ticked for item in window.session.inputs] == [True] * 5 + [False] * 2
+    press(made, "Tick all")
+    settled(qtbot, window.session)
+    assert all(item.ticked for item in window.session.inputs)
+    assert len(window.session.runs) == 7

@@ -15,9 +15,10 @@ from pytestqt.qtbot import QtBot
 from torch import nn
 from torch.nn import functional
 
+from hookviewer.gui.export_entries import Shown, wall_entries
 from hookviewer.gui.main_window import MainWindow
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import TargetChoice
+from hookviewer.gui.state import Selection, TargetChoice
 from hookviewer.gui.target_dialog import RULES, TargetDialog
 from hookviewer.gui.target_names import sentence, short
 from hookviewer.gui.target_pages import LossPage, OutputPage, UnitPage, VectorPage
@@ -131,6 +132,17 @@ def test_the_dialog_begins_with_what_is_chosen(qtbot: QtBot, session: Session) -
         qtbot.addWidget(dialog)
         assert dialog.choice() == chosen(text)
     settled(qtbot, session)
+
+
+def test_captions_write_the_target_as_the_command_line_reads_it(qtbot: QtBot, session: Session) -> None:
+    for text in ("unit:body.0:0,1,2,3", "out[0,3]", "loss:cross_entropy:2", "class 1", "sum"):
+        session.set_settings(target=chosen(text))
+        settled(qtbot, session)
+        shown = Shown(
+            session.inputs, session.runs, Selection("stem.0"), session.look, session.settings, "Tiny"
+        )
+        (entry,) = wall_entries(shown)
+        assert chosen(entry.caption.target) == chosen(text)
 
 
 class Detector(nn.Module):

@@ -19,7 +19,7 @@ from hookviewer.gui.dialogs import ShapeDialog
 from hookviewer.gui.recipe_dialog import RecipeDialog
 from hookviewer.gui.runner import Job
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import InputItem, Message
+from hookviewer.gui.state import InputItem, Message, Offer
 from hookviewer.inputs import entries, guess, in_folder, picture_input, suffixes
 from hookviewer.inputs.places import file_and_options
 from hookviewer.leaves import input_leaves
@@ -110,7 +110,9 @@ class Bringing(QObject):
         if len(specs) > FIRST_OF_A_FOLDER:
             self._session.open_inputs(specs[FIRST_OF_A_FOLDER:], ticked=False)
             what = self.tr("{} of {} inputs are ticked.").format(FIRST_OF_A_FOLDER, len(specs))
-            self._session.tell(Message("info", what, self.tr("Tick others in the list, or all by its menu.")))
+            every = Offer(self.tr("Tick all"), partial(self._session.tick_inputs, True))
+            now = self.tr("Tick others in the list, or all of them.")
+            self._session.tell(Message("info", what, now, offers=(every,)))
 
     def add_folder(self, folder: Path) -> None:
         """Add the pictures and arrays in a folder, in the order of their names."""

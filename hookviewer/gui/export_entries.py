@@ -10,6 +10,7 @@ from hookviewer.gui import state
 from hookviewer.gui.columns import Column, WallState, resolve
 from hookviewer.gui.scaling import scale_for
 from hookviewer.gui.state import InputItem, Look, Run, Selection, Settings
+from hookviewer.target_words import words
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +98,7 @@ def _target(shown: Shown, column: Column) -> str:
     run = shown.runs.get(column.number) if column.number is not None else None
     if run is None or run.recording.target_value is None:
         return ""
-    rule = run.settings.target.rule
-    if rule == "top" and run.guesses:
+    chosen = run.settings.target
+    if chosen.rule == "top" and chosen.leaf is None and run.guesses:
         return f"top class {run.guesses[0].name}"
-    return {"sum": "sum of the output", "class": f"class {run.settings.target.index}"}.get(rule, "")
+    return run.recording.provenance.get("target") or words(chosen)
