@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,6 +98,26 @@ def test_a_file_with_one_tensor_is_an_input_and_one_with_many_are_weights(
     save_file({"a": torch.zeros(2), "b": torch.zeros(2)}, tmp_path / "w.safetensors")
     drop(qtbot, window, tmp_path / "w.safetensors")
     assert "no name to open it by" in window.messages.bars[0].message.what  # the model is a live one
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
+@pytest.mark.parametrize("name", ["pipe.pt", "zero.safetensors", "pipe.npy"])
+def test_a_pipe_or_a_device_is_told_and_the_window_goes_on(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, name: str
+) -> None:
+    file = tmp_path / name
+    if name.startswith("zero"):
+        file.symlink_to("/dev/zero")
+    else:
+        os.mkfifo(file)
+    drop(qtbot, window, file)
+    said = window.messages.bars[0].message
+    # a model without a name is not opened again, whatever the weights
+    expected = "a device or a pipe, not a file" if file.suffix == ".npy" else "Load its weights in your code"
+    assert expected in said.now
+    np.save(tmp_path / "good.npy", np.ones((1, 3, 8, 8), np.float32))
+    drop(qtbot, window, tmp_path / "good.npy")
+    assert names(window)[-1] == "good"
 
 
 def test_a_folder_of_code_is_a_project_and_an_empty_one_is_not_usable(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from hookviewer.inputs.shapes import preprocess as preprocess_for
 from hookviewer.inputs.signatures import Argument, signature
 from hookviewer.inputs.words import in_words
 from hookviewer.registry import classes_in
+from hookviewer.sources import files
 
 __all__ = [
     "Argument",
@@ -126,10 +127,11 @@ def _demo_pictures(spec: str, count: int) -> Sequence[Picture]:
 def entries(path: str | os.PathLike[str]) -> tuple[Entry, ...]:
     """Return the tensors in a file of tensors by name, shape and type, without reading them where possible.
 
-    Empty for every other kind of file. Raises `HookViewerError` when the file is damaged.
+    Empty for every other kind of file. Raises `HookViewerError` when there is no such file (a pipe is none:
+    reading it would never end), or it is damaged.
     """
     source = _source(os.fspath(path))
-    return source.entries(Path(path).expanduser()) if isinstance(source, TensorFile) else ()
+    return source.entries(files.existing(Path(path))) if isinstance(source, TensorFile) else ()
 
 
 def input_sources() -> tuple[InputSource, ...]:
