@@ -60,9 +60,7 @@ def zoomed(window: Window, sizes: Sizes, down: float, across: float, factor: flo
             for now, size in zip(window.shape, sizes, strict=True)
         )
     row, column = window.cell(down, across)
-    return _placed(
-        round(row + 0.5 - down * rows), round(column + 0.5 - across * columns), rows, columns, sizes
-    )
+    return _placed(row - int(down * rows), column - int(across * columns), rows, columns, sizes)
 
 
 def moved(window: Window, sizes: Sizes, rows: int, columns: int) -> Window:
