@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import sys
 
-from hookviewer.gui.views.view import Sheet, Strip, View
+from hookviewer.gui.views.view import Sheet, Strip, Swipe, View
 from hookviewer.registry import classes_in
 
-__all__ = ["Sheet", "Strip", "View", "best_view", "views"]
+__all__ = ["Sheet", "Strip", "Swipe", "View", "best_view", "views"]
 
 
 @functools.cache

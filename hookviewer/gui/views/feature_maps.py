@@ -13,7 +13,7 @@ from hookviewer.arrays import Maps
 from hookviewer.gui.numbers import number
 from hookviewer.gui.state import Pointed
 from hookviewer.gui.theme import theme
-from hookviewer.gui.views.view import EDGE, GUTTER, Sheet, View
+from hookviewer.gui.views.view import EDGE, GUTTER, Sheet, Swipe, View
 from hookviewer.gui.wall import geometry, marks, tiles
 from hookviewer.gui.wall.geometry import Box, Grid, Sight
 from hookviewer.gui.wall.item import WallItem
@@ -28,7 +28,7 @@ class FeatureMaps(View):
 
     def __init__(self, host: QWidget) -> None:
         super().__init__(host)
-        self._item = WallItem()
+        self._item, self._swiped = WallItem(), WallItem()
         self.grid = Grid(1, 1, 1, 1, 0)
         self._settled = Sight()
 
@@ -132,6 +132,17 @@ class FeatureMaps(View):
             return
         view = (round(self.host.width() * self.ratio), round(self.host.height() * self.ratio))
         self._item.paint(painter, self._picture(), self.grid, self.sight, view)
+        if sheet.swipe is not None:
+            self._paint_swipe(painter, sheet.swipe, view)
+
+    def _paint_swipe(self, painter: QPainter, swipe: Swipe, view: tuple[int, int]) -> None:
+        picture = dataclasses.replace(self._picture(), maps=swipe.maps, levels=swipe.levels, own=swipe.own)
+        right = self.area.adjusted(swipe.at, 0, 0, 0)
+        painter.save()
+        painter.setClipRect(right)
+        self._swiped.paint(painter, picture, self.grid, self.sight, view)
+        painter.restore()
+        painter.fillRect(QRectF(swipe.at - 1, 0, 2, right.height()), marks.accent())
 
     def image(self) -> QImage:
         if self.sheet is not None and self.sheet.hurry:

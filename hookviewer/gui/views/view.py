@@ -42,6 +42,16 @@ class Strip:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class Swipe:
+    """Maps that lie over a column's own at the right of a line, `at` pixels from the host's left side."""
+
+    maps: Maps
+    at: float
+    levels: tuple[float, float]
+    own: npt.NDArray[np.float64] | None = None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Sheet:
     """What a view draws: one column, and all that the columns of a wall share.
 
@@ -50,7 +60,8 @@ class Sheet:
     `pointed` are the cells that are marked (`cell`: the selected one was chosen), `names` the classes of the
     model, `hurry` says that a gesture is going on. `pinned` are
     the channels that are marked as pinned; a `strip` stands in the place of the column's maps. `own` are
-    the levels [C, 2] of the channels where each has its own, `curve` is one of `render.CURVES`.
+    the levels [C, 2] of the channels where each has its own, `curve` is one of `render.CURVES`. `swipe` is
+    what is shown at the right of a line.
     """
 
     column: Column
@@ -71,6 +82,7 @@ class Sheet:
     strip: Strip | None = None
     own: npt.NDArray[np.float64] | None = None
     curve: str = "linear"
+    swipe: Swipe | None = None
 
     @property
     def drawn(self) -> Maps:

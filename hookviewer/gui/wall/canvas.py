@@ -20,7 +20,7 @@ from hookviewer.gui.columns import Column
 from hookviewer.gui.guard import guarded, painting
 from hookviewer.gui.theme import theme
 from hookviewer.gui.views import Sheet, View, best_view
-from hookviewer.gui.wall import marks
+from hookviewer.gui.wall import gestures, marks
 from hookviewer.recording import Record
 
 STEP = 1.2
@@ -34,6 +34,9 @@ class Canvas(QWidget):
 
     sight_changed = Signal(object, bool)
     """The sight that a gesture asks for, and whether the gesture is a zoom."""
+    moved = Signal()
+    """The pointer is at another place."""
+    painted = Signal()
     hovered = Signal(object)
     chosen = Signal(object)
     fit_wanted = Signal()
@@ -45,6 +48,7 @@ class Canvas(QWidget):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setMouseTracking(True)
+        self.grabGesture(Qt.GestureType.PinchGesture)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.setMinimumSize(40, 40)
@@ -107,6 +111,7 @@ class Canvas(QWidget):
             else:
                 self.view.paint(painter)
                 self.view.paint_marks(painter)
+        self.painted.emit()
 
     def _paint_reason(self, painter: QPainter) -> None:
         painter.fillRect(self.rect(), theme()["canvas"])
@@ -140,6 +145,7 @@ class Canvas(QWidget):
     @guarded
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self.pointer = event.position()
+        self.moved.emit()
         if self.view is None:
             return
         if self._pressed is None or not event.buttons() & Qt.MouseButton.LeftButton:
@@ -182,6 +188,26 @@ class Canvas(QWidget):
         elif delta.y():
             factor = STEP ** (delta.y() / 120)
             self.sight_changed.emit(self.view.zoomed(factor, event.position()), True)
+        event.accept()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.NativeGesture, QEvent.Type.Gesture):
+            self._on_gesture(event)
+            return event.isAccepted()
+        return super().event(event)
+
+    @guarded
+    def _on_gesture(self, event: QEvent) -> None:
+        """Zoom with two fingers, on a touchpad or a screen; a smart zoom fits."""
+        found = gestures.zoom_of(event, self)
+        if found is None or self.view is None:
+            event.ignore()
+            return
+        factor, point = found
+        if factor:
+            self.sight_changed.emit(self.view.zoomed(factor, point), True)
+        else:
+            self.fit_wanted.emit()
         event.accept()
 
     @guarded

@@ -80,7 +80,9 @@ class Head(Yielding):
         fit = parts.tool("maximize", words.tr("Fit") + "  Z")
         copy.clicked.connect(lambda: self.copy_wanted.emit())
         fit.clicked.connect(lambda: self.fit_wanted.emit())
-        self.fill = parts.tool("columns-3", words.tr("Fill the width; scroll to the rest"), checkable=True)
+        self.fill = parts.tool(
+            "columns-3", words.tr("Fill the width; scroll to the rest") + "  F", checkable=True
+        )
         self.fill.clicked.connect(lambda on: self.fill_wanted.emit(on))
         said = (
             self.type,

@@ -17,7 +17,7 @@ from hookviewer.gui.guard import painting
 from hookviewer.gui.scaling import scale_for
 from hookviewer.gui.state import InputItem, Pointed, Selection, Shown
 from hookviewer.gui.theme import keeper, theme
-from hookviewer.gui.views import Sheet, Strip, View
+from hookviewer.gui.views import Sheet, Strip, Swipe, View
 from hookviewer.gui.wall import geometry, words
 from hookviewer.gui.wall.column import WallColumn
 from hookviewer.gui.wall.geometry import Sight
@@ -30,6 +30,8 @@ class Lanes(QFrame):
     """All columns of the wall."""
 
     hovered = Signal(object)
+    painted = Signal()
+    """A column has been painted."""
     chosen = Signal(object, object)
     """A place that was clicked, and the number of the column's input (None for the difference)."""
     menu_wanted = Signal(object, int, QPoint)
@@ -51,6 +53,8 @@ class Lanes(QFrame):
         self._items: Mapping[int, InputItem] = {}
         self._sort = "channel"
         self._subject: tuple[object, ...] = ()
+        self.swiping = False
+        self._line = 0.0
         self._hurry = QTimer(self)
         self._hurry.setSingleShot(True)
         self._hurry.setInterval(GESTURE_MS)
@@ -215,7 +219,31 @@ class Lanes(QFrame):
             strip,
             own=scale.own,
             curve=scale.curve,
+            swipe=self._swipe(wall, column),
         )
+
+    def swipe(self, on: bool) -> None:
+        """Show the second column at the right of a line in the first one; the line follows the pointer."""
+        self.swiping = on
+        if on and self.columns:
+            self._line = self._line or self.columns[0].canvas.width() / 2
+        self._give()
+
+    def _swipe(self, wall: WallState, column: Column) -> Swipe | None:
+        other = wall.columns[1] if len(wall.columns) > 1 else None
+        if not self.swiping or self._cams is not None or column is not wall.columns[0]:
+            return None
+        if other is None or other.number is None or other.maps is None:
+            return None
+        scale = scale_for(wall, other)
+        return Swipe(other.maps, self._line, scale.levels, scale.own)
+
+    def _on_moved(self, lane: WallColumn) -> None:
+        """Let the line of a swipe follow the pointer."""
+        pointer = lane.canvas.pointer
+        if self.swiping and pointer is not None and lane is self.columns[0]:
+            self._line = pointer.x()
+            self._give()
 
     @property
     def _view(self) -> View | None:
@@ -251,6 +279,8 @@ class Lanes(QFrame):
 
     def _connect(self, lane: WallColumn) -> None:
         lane.canvas.sight_changed.connect(self._on_sight)
+        lane.canvas.moved.connect(lambda: self._on_moved(lane))
+        lane.canvas.painted.connect(self.painted)
         lane.canvas.fit_wanted.connect(self.fit)
         lane.canvas.resized.connect(self.place)
         lane.canvas.hovered.connect(self.hovered)

@@ -28,6 +28,7 @@ from hookviewer.gui.wall.tile_menu import open_menu
 from hookviewer.gui.wall.warming import Warming
 
 QUIET_MS = 150
+OWING_MS = 250
 
 
 class WallPanel(QFrame):
@@ -55,6 +56,10 @@ class WallPanel(QFrame):
         layout = parts.column(*rows, margins=(1, 1, 1, 1))
         layout.setStretchFactor(self.lanes, 1)
         self.setLayout(layout)
+        self._owing = QTimer(self)  # runs until the columns are painted, or cannot be
+        self._owing.setSingleShot(True)
+        self._owing.setInterval(OWING_MS)
+        self.lanes.painted.connect(self._owing.stop)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self.refresh)
@@ -157,6 +162,10 @@ class WallPanel(QFrame):
         """Use the whole width for tiles and scroll to the rest, or fit all of them."""
         self.lanes.fit("width" if on else "all")
 
+    def turn_fill(self) -> None:
+        """Fill the width, or fit all tiles again."""
+        self.head.fill.click()
+
     def zoom(self, factor: float) -> None:
         """Make the tiles `factor` times as large."""
         self.lanes.zoom(factor)
@@ -170,6 +179,13 @@ class WallPanel(QFrame):
         if len(self._session.ticked_inputs) > 1:
             self._blinking = not self._blinking
             self.refresh()
+
+    def swipe(self) -> None:
+        """Show B at the right of a line through A that follows the pointer, or A alone again."""
+        if len(self._session.ticked_inputs) > 1:
+            self.lanes.swipe(not self.lanes.swiping)
+        else:
+            self._session.tell(Message("info", self.tr("Tick a second input to swipe between A and B.")))
 
     def cycle_kind(self) -> None:
         """Show the next of output, gradient, product and Grad-CAM."""
@@ -253,8 +269,11 @@ class WallPanel(QFrame):
         if act is None or modifiers:
             event.ignore()
             return
-        act()
         event.accept()
+        if event.isAutoRepeat() and self._owing.isActive():
+            return  # a key held down asks for nothing more before its last wish has been painted
+        self._owing.start()
+        act()
 
     def _connect(self) -> None:
         session = self._session
