@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from hookviewer.gui import history, settings
 from hookviewer.gui.main_window import MainWindow
-from hookviewer.gui.state import Shown
+from hookviewer.gui.state import COLOURS, Shown
 from hookviewer.gui.theme import theme
 
 
@@ -144,3 +144,18 @@ def test_settings_are_reset_and_put_back(window: MainWindow) -> None:
     window.messages.bars[0].buttons[0].click()
     assert (theme().name, window.session.settings.budget) == ("light", 1 << 28)
     window.commands.set_theme("dark")
+
+
+def test_six_listed_inputs_differ_in_colour_whatever_was_removed_before(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    session = window.session
+    session.set_auto(False)
+    for seed in range(6 - len(session.inputs)):
+        session.add_inputs([picture(seed)])
+    for gone in (1, 1, 4):  # the places of those that are taken off, one after the other
+        session.take_off(session.inputs[gone].number)
+        session.add_inputs([picture(gone)])
+        colours = {theme().input(item.number).name() for item in session.inputs}
+        assert len(colours) == len(session.inputs) == len(theme().inputs) == COLOURS
+    assert len({item.number for item in session.inputs}) == 6

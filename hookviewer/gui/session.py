@@ -36,6 +36,7 @@ from hookviewer.gui.state import (
     Settings,
     Shown,
     Variant,
+    next_number,
 )
 from hookviewer.inputs import Input
 from hookviewer.kinds import Kind
@@ -160,9 +161,9 @@ class Session(QObject):
 
     def add_inputs(self, inputs: Iterable[Input], *, ticked: bool = True) -> None:
         """List opened inputs; with `auto`, ticked ones are run."""
-        added = []
+        added: list[InputItem] = []
         for one in inputs:
-            self._numbers += 1
+            self._numbers = next_number(self._numbers, (*self.inputs, *added))
             added.append(InputItem(self._numbers, one, ticked))
         if not added:
             return
@@ -242,7 +243,7 @@ class Session(QObject):
         if not variant.number:
             return item
         if (item.number, variant.number) not in self._varied:
-            self._numbers += 1
+            self._numbers = next_number(self._numbers, self.inputs)
             self._varied[item.number, variant.number] = self._numbers
         number = self._varied[item.number, variant.number]
         return dataclasses.replace(item, number=number, variant=variant, row=item.number)
@@ -333,7 +334,7 @@ class Session(QObject):
         if moved and self.look.levels is not None:
             self.set_look(levels=None)
         self.selection_changed.emit()
-        if self.auto and moved:
+        if self.auto and moved and selection.shown is not Shown.WEIGHTS:
             self.run_missing()
 
     def set_look(self, **changes: Any) -> None:

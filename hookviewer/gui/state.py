@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
@@ -74,6 +75,10 @@ class Variant:
 PLAIN = Variant()
 
 
+COLOURS = 6
+"""Identity colours that `theme.json` has for inputs: so many listed ones always differ."""
+
+
 @dataclasses.dataclass(frozen=True)
 class InputItem:
     """An input under a variant: what is run, and shown as a column.
@@ -97,6 +102,12 @@ class InputItem:
     def title(self) -> str:
         """The input's name, and the variant's where it is not the plain one."""
         return f"{self.input.name} · {self.variant.name}" if self.variant.name else self.input.name
+
+
+def next_number(last: int, items: Iterable[InputItem]) -> int:
+    """Return the next number for an input: the first above `last` whose colour the fewest of `items` have."""
+    taken = Counter(item.number % COLOURS for item in items)
+    return min(range(last + 1, last + 1 + COLOURS), key=lambda number: taken[number % COLOURS])
 
 
 @dataclasses.dataclass(frozen=True)
