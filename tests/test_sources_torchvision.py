@@ -83,3 +83,19 @@ def test_a_builder_of_another_part_of_torchvision_opens_under_its_common_name() 
 def test_a_misspelt_detector_names_the_right_one() -> None:
     with pytest.raises(hv.HookViewerError, match="ssdlite320_mobilenet_v3_large"):
         open_model("ssdlite320_mobilenetv3_large")
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [("fasterrcnn_mobilenet_v3_large_320_fpn", "box_score_thresh"), ("fcos_resnet50_fpn", "score_thresh")],
+)
+def test_a_detector_with_random_weights_says_how_to_make_it_find_something(name: str, option: str) -> None:
+    size = "min_size=64&max_size=64&num_classes=40"
+    found = []
+    for spec in (f"{V}.detection:{name}?{size}", f"{V}.detection:{name}?{option}=0&{size}"):
+        torch.manual_seed(0)
+        model = open_model(spec).eval()
+        assert any(f"add {option}=0" in note for note in card(model).notes)
+        with torch.no_grad():
+            found.append(len(model([torch.rand(3, 64, 64)])[0]["scores"]))
+    assert found[1] > found[0]

@@ -16,6 +16,10 @@ from hookviewer.sources.nearby import nearby
 PLACES = ("quantization", "detection", "segmentation", "video", "optical_flow")
 """Modules inside torchvision.models that have builders of their own."""
 RANDOM = "Random weights: its numbers are random, choose weights=DEFAULT or load a file of weights."
+FINDS_NOTHING = (
+    "Random weights: as a rule it finds nothing with them, choose weights=DEFAULT, load a file of weights, "
+    "or add {}=0 to its name."
+)
 
 
 def names() -> tuple[str, ...]:
@@ -75,7 +79,7 @@ def known(builder: Any, arguments: Mapping[str, Any], model: nn.Module) -> Model
     name = getattr(builder, "__name__", "")
     if weights is None:
         return ModelCard(name=name, notes=() if arguments.get("weights") else (RANDOM,))
-    notes = () if trained else (RANDOM,)
+    notes = () if trained else (_random(weights, model),)
     class_names = tuple(weights.meta.get("categories", ())) if trained else ()
     preprocess = _preprocess(weights.transforms(), guessed=not trained)
     if preprocess is not None and not trained:
@@ -91,6 +95,12 @@ def known(builder: Any, arguments: Mapping[str, Any], model: nn.Module) -> Model
         input_shapes=shapes,
         example="demo:chelsea" if preprocess is not None and still else "",
     )
+
+
+def _random(weights: Any, model: nn.Module) -> str:
+    if type(weights.transforms()).__name__ != "ObjectDetection":
+        return RANDOM
+    return FINDS_NOTHING.format("box_score_thresh" if hasattr(model, "roi_heads") else "score_thresh")
 
 
 def check_weights(place: str, builder: Any, arguments: Mapping[str, Any]) -> None:
