@@ -37,7 +37,7 @@ python tests/sweep_torchvision.py --write    # this page
 
 def written(results: Mapping[str, Row], names: Sequence[str]) -> str:
     """Return the page for the networks `names`; those without a result are listed as not run."""
-    rows = [results.get(name, {"name": name, "status": "not run"}) for name in names]
+    rows = [results.get(name, {"name": name, "status": "not run yet"}) for name in names]
     rows.sort(key=lambda row: (row.get("kind", "~"), row["name"]))
     run = [row for row in rows if row["status"] == "run"]
     facts = run[0] if run else {"torch": "?", "torchvision": "?"}
