@@ -23,6 +23,9 @@ from hookviewer.gui.theme import scaled
 from hookviewer.kinds import Kind
 
 REFRESH_MS = 250
+TIGHT = 900
+"""In a narrower panel the words stand closer: the numbers of the inputs need the room."""
+
 BOTH_CHOICES = 560
 """In a narrower panel the kind of axis is not offered: the words for the quantities need its room."""
 
@@ -103,6 +106,10 @@ class LayerPanel(QWidget):
 
     def _give_way(self) -> None:
         plotted = not self.as_table.isChecked()
+        air = "" if self.width() >= scaled(TIGHT) else "padding: 0 5px;"
+        for button in self.quantity.buttons:
+            if button.styleSheet() != air:
+                button.setStyleSheet(air)
         self.axis.setVisible(plotted and self.width() >= scaled(BOTH_CHOICES))
         self.quantity.setVisible(plotted)
         self.legend.setVisible(plotted)

@@ -147,6 +147,8 @@ class LayerTable(QTableView):
     def show_rows(self, rows: Sequence[LayerRow], path: str, number: int) -> None:
         """Show other rows."""
         self.rows.show_rows(rows)
+        at = NAMES.index("param_grad")
+        self.setColumnHidden(at + FIRST, all(math.isnan(row.values[at]) for row in rows))
         self.mark(path, number)
 
     def mark(self, path: str, number: int) -> None:

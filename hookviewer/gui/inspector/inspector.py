@@ -86,7 +86,7 @@ class Inspector(QWidget):
         self._wall = columns.resolve(
             session.ticked_inputs, session.runs, session.selection, session.look, running=session.running
         )
-        self.focus = focus_of(self._wall, session.selection, session.inputs)
+        self.focus = focus_of(self._wall, session.selection, session.items)
         self._stack.setCurrentIndex(0 if self.focus is None else 1)
         if self.focus is None:
             self.reason.setText(
@@ -157,7 +157,7 @@ class Inspector(QWidget):
 
     def _show_place(self, focus: Focus) -> None:
         seen = self.seen
-        position = input_position(focus.column, focus.cell, self._session.inputs, seen)
+        position = input_position(focus.column, focus.cell, self._session.items, seen)
         self.input_place.setText(position)
         self.field.say(field_words(seen))
         self.field.setToolTip(field_tip(seen))

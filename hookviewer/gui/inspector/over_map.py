@@ -36,15 +36,15 @@ def place_of(area: QRectF, window: Window, region: Region) -> QRectF:
     return QRectF(left, top, (region[3] - region[1]) * across, (region[2] - region[0]) * down)
 
 
-def paint_cross(painter: QPainter, area: QRectF, window: Window, cell: Sizes) -> None:
-    """Draw the row and the column of a cell, and the cell itself."""
+def paint_cross(painter: QPainter, area: QRectF, window: Window, cell: Sizes, *, lines: bool = True) -> None:
+    """Draw the row and the column of a cell, and the cell itself; without `lines` the cell alone."""
     if not window.holds(cell):
         return
     place = place_of(area, window, (cell[0], cell[1], cell[0] + 1, cell[1] + 1))
     x, y = place.center().x(), place.center().y()
     row, column = QLineF(area.left(), y, area.right(), y), QLineF(x, area.top(), x, area.bottom())
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    for line, colour in ((row, ROW_LINE), (column, COLUMN_LINE)):
+    for line, colour in ((row, ROW_LINE), (column, COLUMN_LINE)) if lines else ():
         for pen in (QPen(CASING, 3), QPen(colour, 1)):
             painter.setPen(pen)
             painter.drawLine(line)
@@ -56,14 +56,18 @@ def paint_cross(painter: QPainter, area: QRectF, window: Window, cell: Sizes) ->
 def paint_outline(
     painter: QPainter, place: QRectF, area: QRectF, *, dashed: bool = False, filled: bool = False
 ) -> None:
-    """Draw a rectangle that is seen on every picture, cut off at the edge of the map."""
+    """Draw a rectangle that is seen on every picture, cut off at the edge of the map.
+
+    A filled one, which a person has drawn, has the accent; any other is white.
+    """
     painter.save()
     painter.setClipRect(area)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(REGION if filled else Qt.BrushStyle.NoBrush)
     style = Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine
     inside = place.adjusted(0.75, 0.75, -0.75, -0.75)
-    for pen in (QPen(CASING, 3.5), QPen(marks.WHITE_LINE, 1.5, style)):
+    ink = marks.accent() if filled else marks.WHITE_LINE
+    for pen in (QPen(CASING, 3.5), QPen(ink, 1.5, style)):
         painter.setPen(pen)
         painter.drawRect(inside)
         painter.setBrush(Qt.BrushStyle.NoBrush)
