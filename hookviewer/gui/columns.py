@@ -138,7 +138,7 @@ def wall_of(
         if source is None
         else sorting.arranged(source, sort, look.anchor, count, dead, pinned, only),
         levels,
-        colormap_of(look.colormap, selection.shown, signed=_signed(shared, look.part)),
+        colormap_of(_colours_wanted(look, shared), selection.shown, signed=_signed(shared, look.part)),
         "set by hand" if look.levels else scale,
         last_levels,
         hidden,
@@ -176,6 +176,12 @@ def colormap_of(choice: str, shown: Shown, *, signed: bool = False) -> str:
     if choice != "auto":
         return choice
     return "ember" if signed or shown in (Shown.GRADIENT, Shown.PRODUCT) else "magma"
+
+
+def _colours_wanted(look: Look, maps: Sequence[arrays.Maps]) -> str:
+    """Return the choice of a colour map; what is in colour has a grey scale: that of each of its lights."""
+    coloured = any(one.colours is not None for one in maps)
+    return "gray" if coloured and look.colormap == "auto" else look.colormap
 
 
 def _signed(maps: Sequence[arrays.Maps], part: str) -> bool:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QProgressBar, QSizePolicy, QVBoxLayout, QW
 
 from hookviewer.arrays import Statistics
 from hookviewer.gui import cams, columns, depth, parts
+from hookviewer.gui.axis_bar import AxisBar
 from hookviewer.gui.cams import Cams
 from hookviewer.gui.columns import WallState
 from hookviewer.gui.guard import guarded
@@ -47,12 +48,12 @@ class WallPanel(QFrame):
         self._path = ""
         self._wall: WallState | None = None
         self._cams: Cams | None = None
-        self.head, self.controls = Head(session), Controls(session)
+        self.head, self.controls, self.axes = Head(session), Controls(session), AxisBar(session)
         self.message_place = QVBoxLayout()
         self.message_place.setSpacing(0)
         self.progress = _progress_line()
         self.lanes, self.foot = Lanes(), Foot()
-        rows = (self.head, self.controls, self.message_place, self.progress, self.lanes, self.foot)
+        rows = (self.head, self.controls, self.axes, self.message_place, self.progress, self.lanes, self.foot)
         layout = parts.column(*rows, margins=(1, 1, 1, 1))
         layout.setStretchFactor(self.lanes, 1)
         self.setLayout(layout)
@@ -99,9 +100,10 @@ class WallPanel(QFrame):
         names = (session.card.class_names if session.card is not None else None) or ()
         self.head.show_state(wall)
         self.controls.show_state(wall, len(session.ticked_inputs), strips)
+        self.axes.show_state(wall)
         self.lanes.show_state(
             self._wall,
-            session.inputs,
+            session.items,
             session.selection,
             known=self._known(wall),
             names=tuple(names),
@@ -199,7 +201,10 @@ class WallPanel(QFrame):
         box.setCurrentIndex(next(one for one in places if not self.controls.why_not(str(box.itemData(one)))))
 
     def toggle_difference(self) -> None:
-        """Show or hide the difference."""
+        """Show or hide the difference, or the gradient beside weights."""
+        if self._session.selection.shown is Shown.WEIGHTS:
+            self._session.set_look(beside=not self._session.look.beside)
+            return
         if len(self._session.ticked_inputs) > 1:
             self._session.set_look(difference=not self._session.look.difference)
 
@@ -288,6 +293,7 @@ class WallPanel(QFrame):
             signal.connect(self.refresh)
         for signal in (session.runs_changed, session.run_started, keeper().changed):
             signal.connect(self._later)
+        session.run_grew.connect(self._on_run_grew)
         session.run_started.connect(self._quiet.start)
         session.run_finished.connect(self._hide_progress)
         session.run_progressed.connect(self._on_run_progressed)
@@ -302,6 +308,12 @@ class WallPanel(QFrame):
 
     def _later(self) -> None:
         self._soon.start(0)
+
+    def _on_run_grew(self, paths: frozenset[str]) -> None:
+        """Look again where what is shown has arrived: one layer, or for Grad-CAM any."""
+        selection = self._session.selection
+        if selection.path in paths or selection.shown is Shown.GRAD_CAM:
+            self._later()
 
     def _on_chosen(self, spot: Pointed, number: int | None) -> None:
         current = self._session.selection.input
