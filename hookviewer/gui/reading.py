@@ -32,7 +32,7 @@ def seen_at(session: Session, wall: WallState, channel: int, cell: tuple[int, in
     column = next((one for one in wall.columns if _holds(one, channel, cell)), None)
     if column is None or column.record is None or column.maps is None or cell is None:
         return None
-    item = next((one for one in session.inputs if one.number == column.number), None)
+    item = next((one for one in session.items if one.number == column.number), None)
     if item is None or column.maps.layout != "maps":
         return None
     sizes = column.maps.values.shape[1], column.maps.values.shape[2]
