@@ -21,12 +21,12 @@ from hookviewer.gui.field_lane import FieldLane
 from hookviewer.gui.hinting import Hinting
 from hookviewer.gui.input_lane import InputLane
 from hookviewer.gui.input_offers import offers_for
+from hookviewer.gui.listing import Listing
 from hookviewer.gui.model_lane import ModelLane
 from hookviewer.gui.parameter_lane import ParameterLane
 from hookviewer.gui.run_lane import RunLane
 from hookviewer.gui.runner import Failure, Runner
 from hookviewer.gui.state import (
-    PLAIN,
     InputItem,
     Look,
     Message,
@@ -36,7 +36,6 @@ from hookviewer.gui.state import (
     Settings,
     Shown,
     Variant,
-    next_number,
 )
 from hookviewer.inputs import Input
 from hookviewer.kinds import Kind
@@ -83,8 +82,7 @@ class Session(QObject):
         self.card: sources.ModelCard | None = None
         self.tree: ModuleNode | None = None
         self.plan = HookPlan(frozenset(), frozenset({Kind.OUTPUT, Kind.GRAD_OUTPUT}))
-        self.inputs: tuple[InputItem, ...] = ()
-        self.variants: tuple[Variant, ...] = (PLAIN,)
+        self.listing = Listing()
         self.runs: Mapping[int, Run] = MappingProxyType({})
         self.settings = Settings()
         self.selection = Selection()
@@ -96,9 +94,6 @@ class Session(QObject):
         """Whether `model_changed` tells of the same network made anew."""
         self._hinting = Hinting(self)
         self._parameter_lane = ParameterLane(self)
-        self._numbers = 0
-        self._varied: dict[tuple[int, int], int] = {}
-        """The numbers of inputs under variants, by row and variant."""
         self._readings: dict[str, str] = {}
         """How the axes are read, by the type of the module: the next model is read in the same way."""
         self._run_lane = RunLane(self)
@@ -145,7 +140,7 @@ class Session(QObject):
         """Look at `model`; runs and ticks of the one before are dropped, inputs stay."""
         self._take_model(model)
         self.plan = HookPlan(frozenset(), self.plan.kinds)
-        self.variants = (PLAIN,)
+        self.listing = self.listing.with_variants(())
         self.settings = dataclasses.replace(self.settings, target=self.settings.target.for_any_model())
         self.selection = dataclasses.replace(self.selection, path="", call=0, leaf="", channel=0, cell=None)
         self.look = dataclasses.replace(self.look, levels=None, pins=(), readings=self._readings_by_path())
@@ -161,20 +156,15 @@ class Session(QObject):
 
     def add_inputs(self, inputs: Iterable[Input], *, ticked: bool = True) -> None:
         """List opened inputs; with `auto`, ticked ones are run."""
-        added: list[InputItem] = []
-        for one in inputs:
-            self._numbers = next_number(self._numbers, (*self.inputs, *added))
-            added.append(InputItem(self._numbers, one, ticked))
-        if not added:
-            return
-        self._set_inputs((*self.inputs, *added))
-        for item in added:
+        before = len(self.inputs)
+        self._set_listing(self.listing.added(inputs, ticked=ticked))
+        for item in self.inputs[before:]:
             for note in item.input.notes:  # the tooltip has all of them
                 if note.startswith("Warning"):
                     self.tell(Message("warn", f"{item.input.name}:", note))
                 elif "guess" in note:
                     self.tell(Message("info", note))
-        if self.auto:
+        if self.auto and len(self.inputs) > before:
             self.run_missing()
 
     def prepare_inputs(self) -> None:
@@ -188,15 +178,12 @@ class Session(QObject):
 
     def take_inputs(self, made: Mapping[int, Input]) -> None:
         """Put `made` inputs, by number, into the places of those that are listed; their runs are dropped."""
-        items = tuple(
-            dataclasses.replace(one, input=made[one.number]) if one.number in made else one
-            for one in self.inputs
-        )
-        changed = {one.number for one, old in zip(items, self.inputs, strict=True) if one != old}
+        listing, before = self.listing.with_made(made), self.inputs
+        changed = {one.number for one, old in zip(listing.inputs, before, strict=True) if one != old}
         if changed:
             self._run_lane.drop()
         self._keep_runs_of(item for item in self.items if item.listed not in changed)
-        self._set_inputs(items)
+        self._set_listing(listing)
         if self.auto:
             self.run_missing()
 
@@ -206,7 +193,7 @@ class Session(QObject):
             return
         if run is not None:
             self.set_runs({**self.runs, item.number: run})
-        self._set_inputs((*self.inputs[:place], item, *self.inputs[place:]))
+        self._set_listing(self.listing.with_back(place, item))
 
     def remove_input(self, number: int) -> None:
         """Take an input off the list; the message offers to put it back."""
@@ -216,70 +203,64 @@ class Session(QObject):
         self.tell(Message("info", f"Removed {item.input.name}.", undo=undo))
 
     def take_off(self, number: int) -> None:
-        """Take an input and its run off the list."""
-        self._set_inputs(tuple(item for item in self.inputs if item.number != number))
+        """Take an input and its runs off the list."""
+        self._set_listing(self.listing.without(number))
         self._keep_runs_of(self.items)
 
     def tick_input(self, number: int, on: bool) -> None:
         """Tick or untick an input; ticked ones are run and shown as columns."""
-        self._set_inputs(
-            tuple(dataclasses.replace(one, ticked=on) if one.number == number else one for one in self.inputs)
-        )
+        self._set_listing(self.listing.with_ticks(on, number))
         if on and self.auto:
             self.run_missing()
 
     def tick_inputs(self, on: bool) -> None:
         """Tick or untick every input."""
-        self._set_inputs(tuple(dataclasses.replace(one, ticked=on) for one in self.inputs))
+        self._set_listing(self.listing.with_ticks(on))
         if on and self.auto:
             self.run_missing()
-
-    @property
-    def items(self) -> tuple[InputItem, ...]:
-        """Every listed input under every variant: the variants of the first input first."""
-        return tuple(self._under(variant, item) for item in self.inputs for variant in self.variants)
-
-    def _under(self, variant: Variant, item: InputItem) -> InputItem:
-        if not variant.number:
-            return item
-        if (item.number, variant.number) not in self._varied:
-            self._numbers = next_number(self._numbers, self.inputs)
-            self._varied[item.number, variant.number] = self._numbers
-        number = self._varied[item.number, variant.number]
-        return dataclasses.replace(item, number=number, variant=variant, row=item.number)
-
-    def item(self, number: int) -> InputItem:
-        """Return the input with this number; raise `KeyError` when it is not listed."""
-        for one in self.items:
-            if one.number == number:
-                return one
-        raise KeyError(number)
-
-    @property
-    def ticked_inputs(self) -> tuple[InputItem, ...]:
-        """The ticked inputs in the order of the list, each under every variant."""
-        return tuple(item for item in self.items if item.ticked)
-
-    @property
-    def current_input(self) -> InputItem | None:
-        """The selected input, or the first one."""
-        items = self.items
-        return next((one for one in items if one.number == self.selection.input), items[0] if items else None)
 
     def set_variants(self, variants: Sequence[Variant]) -> None:
         """Run every ticked input in these ways, one column each; runs of a variant that changed are dropped.
 
         The first one is the plain way as a rule; there is at least one.
         """
-        made = tuple(variants) or (PLAIN,)
-        if made == self.variants:
+        listing, before = self.listing.with_variants(variants), self.variants
+        if listing.variants == before:
             return
         self._run_lane.drop()
-        before, self.variants = self.variants, made
-        self._keep_runs_of(item for item in self.items if item.variant in before)
-        self.inputs_changed.emit()
+        self._keep_runs_of(item for item in listing.items if item.variant in before)
+        self._set_listing(listing)
         if self.auto:
             self.run_missing()
+
+    @property
+    def inputs(self) -> tuple[InputItem, ...]:
+        """The rows of the input list."""
+        return self.listing.inputs
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The ways in which every ticked input is run."""
+        return self.listing.variants
+
+    @property
+    def items(self) -> tuple[InputItem, ...]:
+        """Every listed input under every variant: the variants of the first input first."""
+        return self.listing.items
+
+    @property
+    def ticked_inputs(self) -> tuple[InputItem, ...]:
+        """The ticked inputs in the order of the list, each under every variant."""
+        return self.listing.ticked
+
+    @property
+    def current_input(self) -> InputItem | None:
+        """The selected input, or the first one."""
+        return self.listing.current(self.selection.input)
+
+    def item(self, number: int) -> InputItem:
+        """Return the input with this number; raise `KeyError` when it is not listed."""
+        return self.listing.item(number)
 
     def _keep_runs_of(self, items: Iterable[InputItem]) -> None:
         kept = {item.number for item in items}
@@ -436,9 +417,9 @@ class Session(QObject):
         self.runs = MappingProxyType(dict(made))
         self.runs_changed.emit()
 
-    def _set_inputs(self, inputs: tuple[InputItem, ...]) -> None:
-        if inputs != self.inputs:
-            self.inputs = inputs
+    def _set_listing(self, listing: Listing) -> None:
+        before, self.listing = self.listing, listing
+        if (listing.inputs, listing.variants) != (before.inputs, before.variants):
             self.inputs_changed.emit()
 
     def tell_failure(self, what: str, failure: Failure) -> None:
