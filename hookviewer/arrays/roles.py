@@ -7,6 +7,7 @@ module's type, the sizes of the pictures that went in, how many tokens stand bef
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import re
 from collections.abc import Sequence
@@ -92,7 +93,11 @@ NOTHING = Hints()
 
 def readings(shape: Sequence[int], hints: Hints = NOTHING) -> tuple[str, ...]:
     """Return what the axes may mean; the first is the guess from shape and hints, the last always `table`."""
-    shape = tuple(shape)
+    return _readings(tuple(shape), hints)
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _readings(shape: tuple[int, ...], hints: Hints) -> tuple[str, ...]:
     if 0 in shape:
         return (TABLE,)
     known = _known(shape, hints)

@@ -66,7 +66,8 @@ class Signals(FeatureMaps):
         """Return the pixels of the plots, uint32 [n, h, w]; the same ones until something has changed."""
         sheet, look = self._sheet, theme()
         ink = look.input(sheet.column.number) if sheet.column.number else look["text_2"]
-        colours = tuple(int(one.rgb()) for one in (look["control"], look["border_strong"], ink, look["nan"]))
+        ground = look["control" if look.dark else "panel"]
+        colours = tuple(int(one.rgb()) for one in (ground, look["border_strong"], ink, look["nan"]))
         size = (self.grid.height, self.grid.width)
         channels = tuple(int(sheet.order[tile]) for tile in tiles)
         key = (self._maps, channels, size, sheet.levels, colours)
@@ -114,14 +115,12 @@ def plotted(
     ground, zero, ink, odd = (np.uint32(one) for one in colours)
     low, high, bad = reach(values, width)
     top, bottom = _rows(high, levels, height), _rows(low, levels, height)
-    rows = np.arange(height)[None, :, None]
-    pixels = np.full((len(values), height, width), ground)
+    rows = np.arange(height, dtype=np.int16)[None, :, None]
+    behind = np.full((height, 1), ground)
     if levels[0] < 0 < levels[1]:
-        pixels[:, int(_rows(np.zeros(1), levels, height)[0])] = zero
-    inside = (rows >= top[:, None, :]) & (rows <= bottom[:, None, :])
-    pixels[inside] = ink
-    pixels[np.broadcast_to(bad[:, None, :], pixels.shape)] = odd
-    return pixels
+        behind[int(_rows(np.zeros(1), levels, height)[0])] = zero
+    pixels = np.where((rows >= top[:, None, :]) & (rows <= bottom[:, None, :]), ink, behind)
+    return np.ascontiguousarray(np.where(bad[:, None, :], odd, pixels) if bad.any() else pixels)
 
 
 def reach(values: Array, width: int) -> tuple[Array, Array, Array]:
@@ -165,4 +164,4 @@ def _rows(values: Array, levels: tuple[float, float], height: int) -> Array:
     span = high - low if high > low else 1.0
     with np.errstate(invalid="ignore", over="ignore"):
         rows = np.round((high - values) / span * (height - 1))
-    return np.clip(np.nan_to_num(rows, nan=0), 0, height - 1).astype(np.intp)
+    return np.clip(np.nan_to_num(rows, nan=0), 0, height - 1).astype(np.int16)
