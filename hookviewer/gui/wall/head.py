@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -40,6 +41,7 @@ class Head(Yielding):
         self._crumbs = QHBoxLayout()
         self._crumbs.setSpacing(0)
         self._links: list[QWidget] = []
+        self._kept: list[_Crumb] = []
         self._crumbs_of: tuple[str, str] | None = None
         self.type = parts.label("", "", 11, weight=MEDIUM)
         self.type.setFixedHeight(scaled(18))
@@ -117,35 +119,37 @@ class Head(Yielding):
         self._recolour()
 
     def _make_crumbs(self, name: str, path: str) -> None:
-        while self._crumbs.count():
-            item = self._crumbs.takeAt(0)
-            widget = item.widget() if item is not None else None
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
-        self._links = []
+        """Show the path in buttons that are kept: new ones cost more than all the maps of a layer."""
         steps = path.split(".") if path else []
         for place, word in enumerate([name, *steps]):
-            if place:
-                self._add_link(parts.icon_label("chevron-right"))
-            self._add_link(self._crumb(word, ".".join(steps[:place]), last=place == len(steps)))
+            if place == len(self._kept):
+                self._add_crumb(place)
+            self._show_crumb(self._kept[place], word, ".".join(steps[:place]), last=place == len(steps))
+        every = [link for crumb in self._kept for link in crumb.links]
+        self._links = every[: 2 * len(steps) + 1]
+        for link in every:
+            link.setVisible(link in self._links)
+        self._crumbs.invalidate()
         self.steps = self._steps()
 
-    def _add_link(self, widget: QWidget) -> None:
-        self._crumbs.addWidget(widget)
-        widget.show()  # a layout shows it later, and until then leaves it out of the row's width
-        widget.ensurePolished()
-        self._links.append(widget)
+    def _add_crumb(self, place: int) -> None:
+        crumb = _Crumb(_crumb_button(), parts.icon_label("chevron-right") if place else None)
+        crumb.button.clicked.connect(lambda: self._session.select(path=crumb.path))
+        for link in crumb.links:
+            self._crumbs.addWidget(link)
+            link.show()  # a layout shows it later, and until then leaves it out of the row's width
+            link.ensurePolished()
+        self._kept.append(crumb)
 
-    def _crumb(self, word: str, path: str, *, last: bool) -> QToolButton:
-        made = QToolButton()
-        made.setText(word)
-        made.setFont(font("ui", 13))
-        made.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
-        made.setProperty("role", "crumbLast" if last else "crumb")
-        made.setToolTip(path or words.tr("the whole model"))
-        made.clicked.connect(lambda: self._session.select(path=path))
-        return made
+    def _show_crumb(self, crumb: _Crumb, word: str, path: str, *, last: bool) -> None:
+        role, button = "crumbLast" if last else "crumb", crumb.button
+        crumb.path = path
+        button.setText(word)
+        button.setToolTip(path or words.tr("the whole model"))
+        if button.property("role") != role:
+            button.setProperty("role", role)
+            button.style().unpolish(button)
+            button.style().polish(button)
 
     def _steps(self) -> tuple[Step, ...]:
         early = [self._without(place) for place in range(0, max(len(self._links) - 3, 0), 2)]
@@ -254,6 +258,26 @@ class Head(Yielding):
         ground = look.tint(colour, 0.14 if look.dark else 0.1)
         style = f"color: {colour.name()}; background: {ground.name()}; border-radius: 4px;"
         self.type.setStyleSheet(style)
+
+
+@dataclasses.dataclass(eq=False)
+class _Crumb:
+    """One part of the path, and the arrow before it."""
+
+    button: QToolButton
+    arrow: QWidget | None
+    path: str = ""
+
+    @property
+    def links(self) -> list[QWidget]:
+        return [self.button] if self.arrow is None else [self.arrow, self.button]
+
+
+def _crumb_button() -> QToolButton:
+    made = QToolButton()
+    made.setFont(font("ui", 13))
+    made.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+    return made
 
 
 def _node_of(tree: ModuleNode | None, path: str) -> ModuleNode | None:
