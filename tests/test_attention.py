@@ -255,6 +255,42 @@ def test_windows_of_swin_are_put_back_in_place(shift):
     assert windowed[0].sum() <= 16
 
 
+class CutOutside(nn.Module):
+    """A block that rolls and cuts what it is given; its attention sees windows [N·windows, t, C] only."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shift_size = (2, 1)
+        self.attend = Inside()
+
+    def forward(self, x: T) -> T:
+        n, rows, columns, channels = x.shape
+        x = x.roll((-2, -1), (1, 2)).reshape(n, rows // 4, 4, columns // 4, 4, channels)
+        return self.attend(x.transpose(2, 3).reshape(-1, 16, channels))
+
+
+class Inside(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.window_size = (4, 4)
+
+    def forward(self, x: T) -> T:
+        return (x @ x.transpose(1, 2)).softmax(-1) @ x
+
+
+def test_windows_that_a_block_cuts_are_put_back_too():
+    torch.manual_seed(0)
+    model, x = CutOutside().eval(), torch.randn(2, 8, 12, 3)
+    (found,) = run(model, x).values()
+    assert found.record.shape == (2, 1, 96, 96)
+    # a cell looks into its own window only: rows 2–5 and columns 1–4 are one after the roll by 2 and 1
+    picture = found.picture(1, found.token_at(3, 2))[0]
+    assert picture[2:6, 1:5].sum() == pytest.approx(1, abs=1e-5)
+    inside = x[1, 2:6, 1:5].reshape(16, 3)
+    expected = torch.softmax(inside @ x[1, 3, 2], 0)
+    torch.testing.assert_close(picture[2:6, 1:5].flatten(), expected)
+
+
 def test_windows_that_do_not_fit_and_those_too_large_to_be_put_back(monkeypatch):
     torchvision = pytest.importorskip("torchvision.models.swin_transformer")
     torch.manual_seed(0)

@@ -13,7 +13,7 @@ from hookviewer.arrays import Hints
 from hookviewer.arrays.roles import grid
 from hookviewer.attention.attention import Attention, Attentions
 from hookviewer.attention.watcher import Seen, Watcher, watched
-from hookviewer.attention.windows import Windows, windows_of
+from hookviewer.attention.windows import Windows
 from hookviewer.errors import HookViewerError
 from hookviewer.hooks import capture
 from hookviewer.kinds import Key, Kind
@@ -84,7 +84,7 @@ def _attention(seen: Seen, room: Budget, pictures: tuple[tuple[int, int], ...]) 
     leaf = f"{LEAF}[{seen.number}]" if seen.number else LEAF
     key = Key(seen.path, Kind.ATTRIBUTION, seen.call, leaf)
     weights = seen.weights
-    windows = windows_of(seen.module, seen.given, tuple(weights.shape))
+    windows = seen.windows
     notes = [f"Rebuilt: weights × values differ from what the layer made by {seen.deviation:.1g} at most."]
     if windows is not None:
         weights, words = _windowed(weights, windows)

@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 
 from hookviewer import torch_private
 from hookviewer.attention.rebuilt import by_head, multi_head, scaled_dot_product
+from hookviewer.attention.windows import Windows, windows_of
 from hookviewer.modules import ModuleIndex
 
 _PRODUCTS = frozenset({"matmul", "__matmul__", "bmm", "einsum"})
@@ -30,10 +31,9 @@ class Seen:
     path: str
     call: int
     number: int
-    module: nn.Module
-    given: tuple[int, ...]
     weights: torch.Tensor
     deviation: float
+    windows: Windows | None
 
 
 @dataclasses.dataclass(eq=False)
@@ -104,10 +104,18 @@ class Watcher(TorchFunctionMode):
         )
         deviation = float((again.to(output.dtype) - output).abs().max()) if output.numel() else 0.0
         found = by_head(weights.detach(), heads)
-        self.on_seen(
-            Seen(running.path, running.call, running.seen, running.module, running.given, found, deviation)
-        )
+        windows = self._windows(tuple(found.shape))
+        self.on_seen(Seen(running.path, running.call, running.seen, found, deviation, windows))
         running.seen += 1
+
+    def _windows(self, shape: tuple[int, ...]) -> Windows | None:
+        """Return the windows of the running module; what it is given may be cut by the block around it."""
+        inner = self.running[-1]
+        for outer in self.running[-2:]:
+            found = windows_of(inner.module, outer.module, outer.given, shape)
+            if found is not None:
+                return found
+        return None
 
     def enter(self, module: nn.Module, path: str, args: tuple[Any, ...]) -> None:
         """Note that a call of a module starts."""

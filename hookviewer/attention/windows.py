@@ -44,12 +44,15 @@ class Windows:
         return row
 
 
-def windows_of(module: nn.Module, given: tuple[int, ...], shape: tuple[int, ...]) -> Windows | None:
+def windows_of(
+    module: nn.Module, block: nn.Module, given: tuple[int, ...], shape: tuple[int, ...]
+) -> Windows | None:
     """Return the windows of a module that attends in windows [N·windows, heads, t, t]; None for any other.
 
-    Such a module has `window_size` and `shift_size` and is given [N, H, W, C], as torchvision's Swin has it.
+    Such a module has a `window_size`; it, or the block around it, has a `shift_size` and is given
+    [N, H, W, C]: torchvision's and timm's Swin are like that.
     """
-    size, shift = _pair(module, "window_size"), _pair(module, "shift_size")
+    size, shift = _pair(module, "window_size"), _pair(block, "shift_size")
     if size is None or shift is None or len(given) != 4 or len(shape) != 4:
         return None
     rows, columns = given[1:3]
