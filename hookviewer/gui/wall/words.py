@@ -21,7 +21,13 @@ KINDS = {
     Shown.GRAD_CAM: str(NOOP("Wall", "Grad-CAM")),
     Shown.WEIGHTS: str(NOOP("Wall", "Weights")),
 }
-SHORT_KINDS = {Shown.GRADIENT: str(NOOP("Wall", "Grad")), Shown.GRAD_CAM: str(NOOP("Wall", "CAM"))}
+SHORT_KINDS = {
+    Shown.OUTPUT: str(NOOP("Wall", "Out")),
+    Shown.GRADIENT: str(NOOP("Wall", "Grad")),
+    Shown.PRODUCT: str(NOOP("Wall", "Prod")),
+    Shown.GRAD_CAM: str(NOOP("Wall", "CAM")),
+    Shown.WEIGHTS: str(NOOP("Wall", "Wts")),
+}
 KIND_TIPS = {
     Shown.OUTPUT: str(NOOP("Wall", "What the module returned")),
     Shown.GRADIENT: str(NOOP("Wall", "Gradient of the target with respect to it")),
