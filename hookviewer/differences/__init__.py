@@ -1,0 +1,34 @@
+"""How far tensors, recordings and models lie apart, in numbers: side by side, over depth, over inputs."""
+
+from hookviewer.differences.channels import ChannelDifferences, channel_differences
+from hookviewer.differences.diverging import Divergence, Step, divergence_plan, first_divergence, tolerance_of
+from hookviewer.differences.matching import Matching, matched
+from hookviewer.differences.pictures import psnr, ssim
+from hookviewer.differences.recordings import Difference, Differences, compare, difference
+from hookviewer.differences.similarity import Gram, Similarity, SimilaritySums, cka, grams, similarity
+from hookviewer.differences.ulp import ulps
+
+__all__ = [
+    "ChannelDifferences",
+    "Difference",
+    "Differences",
+    "Divergence",
+    "Gram",
+    "Matching",
+    "Similarity",
+    "SimilaritySums",
+    "Step",
+    "channel_differences",
+    "cka",
+    "compare",
+    "difference",
+    "divergence_plan",
+    "first_divergence",
+    "grams",
+    "matched",
+    "psnr",
+    "similarity",
+    "ssim",
+    "tolerance_of",
+    "ulps",
+]
