@@ -19,27 +19,28 @@ class ChannelField(QFrame):
     """
 
     def __init__(
-        self, last: int, choose: Callable[[int], None], show_only: Callable[[str], None], parent: QWidget
+        self, choose: Callable[[int], None], show_only: Callable[[str], None], parent: QWidget
     ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setObjectName("card")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._last, self._choose, self._show_only = last, choose, show_only
+        self._last, self._choose, self._show_only = 0, choose, show_only
         self.number = QLineEdit()
         self.number.setFont(font("mono", 12))
         self.number.setFixedWidth(scaled(150))
         self.number.setToolTip(
             self.tr("A number selects a channel. A list like 3, 7-12 shows only these; nothing shows all.")
         )
-        self.number.setPlaceholderText(self.tr("0 to {}, or 3, 7-12").format(last))
         self.number.setAccessibleName(self.tr("Channel"))
         self.number.returnPressed.connect(self._on_entered)
         self.setLayout(
             parts.row(parts.label(self.tr("Channel")), self.number, spacing=8, margins=(12, 8, 12, 8))
         )
 
-    def ask(self) -> None:
-        """Show the field in the middle of the wall."""
+    def ask(self, last: int) -> None:
+        """Show the field in the middle of the wall, for channels up to `last`."""
+        self._last = last
+        self.number.clear()
+        self.number.setPlaceholderText(self.tr("0 to {}, or 3, 7-12").format(last))
         parent = self.parentWidget()
         self.adjustSize()
         if parent is not None:

@@ -48,6 +48,7 @@ class WallPanel(QFrame):
         self._path = ""
         self._wall: WallState | None = None
         self._cams: Cams | None = None
+        self._field: ChannelField | None = None
         self.head, self.controls, self.axes = Head(session), Controls(session), AxisBar(session)
         self.message_place = QVBoxLayout()
         self.message_place.setSpacing(0)
@@ -248,7 +249,9 @@ class WallPanel(QFrame):
             return
         maps = self._wall.filled[0].maps
         last = int(self._wall.order.max()) if maps is None else len(maps.values) - 1
-        ChannelField(last, self._go_to, self.show_only, self.lanes).ask()
+        if self._field is None:
+            self._field = ChannelField(self._go_to, self.show_only, self.lanes)
+        self._field.ask(last)
 
     def copy_picture(self) -> None:
         """Put the picture of the columns on the clipboard."""
