@@ -92,7 +92,7 @@ class Call:
     the module that made it.
 
     Shapes and leaves are those of all tensors that went in and came out. `status` is `"ok"`, `"raised"` or
-    `"running"` (it never ended: the run was stopped inside it).
+    `"running"` (it never ended: the run was stopped inside it). `type` is the class of the module.
     """
 
     path: str
@@ -104,6 +104,7 @@ class Call:
     output_shapes: tuple[tuple[int, ...], ...] = ()
     output_leaves: tuple[str, ...] = ()
     functional: bool = False
+    type: str = ""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -196,8 +197,12 @@ class Recording(Mapping[Key, Record]):
         winning = {key: record for key, record in newer.records.items() if key not in losing}
         records = {**self.records, **winning}
         absent = {**self.absent, **newer.absent}
+        listed = self if self.op_calls and not newer.op_calls else newer
         return dataclasses.replace(
-            newer, records=records, absent={key: why for key, why in absent.items() if key not in records}
+            newer,
+            records=records,
+            absent={key: why for key, why in absent.items() if key not in records},
+            module_calls=listed.module_calls,
         )
 
     @property

@@ -63,6 +63,30 @@ def test_nothing_is_listed_nor_watched_unless_it_is_asked_for() -> None:
     assert depths == [0, 1]
 
 
+def test_functional_calls_can_be_summarised_like_modules() -> None:
+    net, x = Twice(), torch.rand(2, 3)
+    plan = HookPlan(frozenset({":tanh#0"}), EVERY, summarised=frozenset({"inner", "*:*"}))
+    recording = hv.capture(net, x, plan, target=hv.total())
+    everything = run(net, x, "*:*")
+    for key, record in recording.records.items():
+        if key.path == ":tanh#0":
+            assert torch.equal(record.tensor(), everything[key].tensor())
+        else:
+            assert record.kept is None and record.summary is not None
+            if key.path != "inner":
+                assert record.summary.mean_abs == hv.statistics(everything[key]).mean_abs
+    assert {key.path for key in recording} == {"inner", "inner:relu#0", "inner:add#0", ":tanh#0", ":tanh#1"}
+
+
+def test_a_call_of_a_module_tells_its_class() -> None:
+    net = Unheld()
+    recording = hv.capture(net, torch.rand(2, 3), HookPlan(frozenset({""})).with_ops())
+    types = {call.path: call.type for call in recording.in_order()}
+    assert types[""] == "Unheld" and types["blocks[0]"] == "Sequential" and types[":Softplus#1"] == "Softplus"
+    inner = hv.capture(Inner(), torch.ones(2, 3), HookPlan(frozenset({""})).with_ops())
+    assert [call.type for call in inner.op_calls] == ["", ""]
+
+
 def test_a_call_is_counted_within_one_call_of_its_module() -> None:
     net, x = Twice(), torch.rand(2, 3)
     recording = run(net, x, "*:*")
@@ -405,6 +429,14 @@ def test_a_saved_recording_keeps_its_functional_calls(tmp_path: Path) -> None:
     assert paths(again) == paths(recording)
     assert again.edited == recording.edited
     assert again.record(":add#0", Kind.OUTPUT).array().tolist() == values(recording, ":add#0", Kind.OUTPUT)
+
+
+def test_the_functional_calls_of_one_run_stay_known_beside_another_that_lists_none() -> None:
+    net, x = Inner(), torch.ones(2, 3)
+    listed, plain = run(net, x, "op:add"), run(net, x, "linear")
+    for merged in (listed.merged(plain), plain.merged(listed)):
+        assert paths(merged) == [":relu#0", ":add#0"]
+        assert {key.path for key in merged} == {":add#0", "linear"}
 
 
 def test_a_model_with_functions_is_left_as_it_was() -> None:
