@@ -32,7 +32,7 @@ def keys_of(panel: WallPanel) -> dict[object, Callable[[], None]]:
         "]": lambda: panel.step_layer(1),
         "#": panel.go_to_channel,
         key.Key_Z: panel.fit,
-        key.Key_F: panel.turn_fill,
+        key.Key_F: panel.head.fill.click,
         key.Key_W: panel.swipe,
         key.Key_D: panel.toggle_difference,
         key.Key_G: panel.cycle_kind,

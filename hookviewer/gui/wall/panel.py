@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QFrame, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from hookviewer.arrays import Statistics
 from hookviewer.gui import cams, columns, depth, parts
@@ -19,12 +17,14 @@ from hookviewer.gui.session import Session
 from hookviewer.gui.state import OVERS, Message, Pointed, Progress, Shown, over_in_force
 from hookviewer.gui.theme import keeper
 from hookviewer.gui.wall import words
+from hookviewer.gui.wall.blinking import blinked
 from hookviewer.gui.wall.channel_field import ChannelField
 from hookviewer.gui.wall.controls import Controls
 from hookviewer.gui.wall.foot import Foot
 from hookviewer.gui.wall.head import Head
 from hookviewer.gui.wall.keys import keys_of
 from hookviewer.gui.wall.lanes import Lanes
+from hookviewer.gui.wall.progress import progress_line
 from hookviewer.gui.wall.tile_menu import open_menu
 from hookviewer.gui.wall.warming import Warming
 
@@ -52,7 +52,7 @@ class WallPanel(QFrame):
         self.head, self.controls, self.axes = Head(session), Controls(session), AxisBar(session)
         self.message_place = QVBoxLayout()
         self.message_place.setSpacing(0)
-        self.progress = _progress_line()
+        self.progress = progress_line()
         self.lanes, self.foot = Lanes(), Foot()
         rows = (self.head, self.controls, self.axes, self.message_place, self.progress, self.lanes, self.foot)
         layout = parts.column(*rows, margins=(1, 1, 1, 1))
@@ -97,7 +97,7 @@ class WallPanel(QFrame):
         self._cams = strips
         self._wall = wall
         if self._blinking:
-            self._wall, strips = _blinked(wall, strips)
+            self._wall, strips = blinked(wall, strips)
         names = (session.card.class_names if session.card is not None else None) or ()
         self.head.show_state(wall)
         self.controls.show_state(wall, len(session.ticked_inputs), strips)
@@ -164,10 +164,6 @@ class WallPanel(QFrame):
     def fill(self, on: bool) -> None:
         """Use the whole width for tiles and scroll to the rest, or fit all of them."""
         self.lanes.fit("width" if on else "all")
-
-    def turn_fill(self) -> None:
-        """Fill the width, or fit all tiles again."""
-        self.head.fill.click()
 
     def zoom(self, factor: float) -> None:
         """Make the tiles `factor` times as large."""
@@ -399,28 +395,3 @@ class WallPanel(QFrame):
         if not self._session.inputs:
             return self.tr("Add an input first (Ctrl+I).")
         return "" if self._session.ticked_inputs else self.tr("Tick an input in the list at the left.")
-
-
-def _blinked(wall: WallState, strips: Cams | None) -> tuple[WallState, Cams | None]:
-    """Return the columns, and the strips beside them, with the first two in each other's place."""
-    if len(wall.columns) < 2 or wall.columns[1].number is None:
-        return wall, strips
-    first, second, *others = wall.columns
-    wall = dataclasses.replace(wall, columns=(second, first, *others))
-    if strips is None:
-        return wall, None
-    one, other, *rest = strips.strips
-    return wall, dataclasses.replace(strips, strips=(other, one, *rest))
-
-
-def _progress_line() -> QProgressBar:
-    made = QProgressBar()
-    made.setTextVisible(False)
-    made.setFixedHeight(2)
-    made.setRange(0, 1000)
-    policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-    policy.setRetainSizeWhenHidden(True)
-    made.setSizePolicy(policy)
-    made.setAccessibleName(words.tr("Progress of the run"))
-    made.hide()
-    return made

@@ -61,7 +61,8 @@ class RampChoice(Choice):
     def show_scale(self, colormap: str, levels: tuple[float, float]) -> None:
         """Show the colours in force and where zero lies."""
         self._colormap, self._levels = colormap, levels
-        self.setToolTip(tr("Colour map: {}").format(colormap))
+        odd = tr("Outside every scale: NaN bright green, +inf pale green, −inf dark green")
+        self.setToolTip("\n".join((tr("Colour map: {}").format(colormap), odd)))
         self.update()
 
     def shorten(self, on: bool) -> None:
