@@ -19,7 +19,8 @@ from hookviewer.modules import ModuleIndex, joined, module_index, unwrapped
 class HookPlan:
     """The modules to record, as exact paths, and the kinds to record of each.
 
-    Of the modules in `summarised` (those that are not in `paths` too) only shape and statistics are kept.
+    Of the modules in `summarised` (those that are not in `paths` too) only shape and statistics are kept; it
+    may hold patterns of functional calls, too (`*:*` means all of them).
     `paths` may hold functional calls, too (`layer1.0:add#0`). `ops` are the patterns of functional calls to
     record; empty, they are only listed in the order of execution. `None` looks at those in `paths` only.
     """

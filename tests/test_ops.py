@@ -72,7 +72,8 @@ def test_functional_calls_can_be_summarised_like_modules() -> None:
         if key.path == ":tanh#0":
             assert torch.equal(record.tensor(), everything[key].tensor())
         else:
-            assert record.kept is None and record.summary is not None
+            assert record.kept is None
+            assert record.summary is not None
             if key.path != "inner":
                 assert record.summary.mean_abs == hv.statistics(everything[key]).mean_abs
     assert {key.path for key in recording} == {"inner", "inner:relu#0", "inner:add#0", ":tanh#0", ":tanh#1"}
@@ -82,7 +83,9 @@ def test_a_call_of_a_module_tells_its_class() -> None:
     net = Unheld()
     recording = hv.capture(net, torch.rand(2, 3), HookPlan(frozenset({""})).with_ops())
     types = {call.path: call.type for call in recording.in_order()}
-    assert types[""] == "Unheld" and types["blocks[0]"] == "Sequential" and types[":Softplus#1"] == "Softplus"
+    assert types[""] == "Unheld"
+    assert types["blocks[0]"] == "Sequential"
+    assert types[":Softplus#1"] == "Softplus"
     inner = hv.capture(Inner(), torch.ones(2, 3), HookPlan(frozenset({""})).with_ops())
     assert [call.type for call in inner.op_calls] == ["", ""]
 

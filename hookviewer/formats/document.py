@@ -162,4 +162,5 @@ def _to_call(entry: Mapping[str, Any]) -> Call:
         output_shapes=tuple(tuple(shape) for shape in entry["output_shapes"]),
         output_leaves=tuple(entry["output_leaves"]),
         functional=bool(entry.get("functional", False)),
+        type=str(entry.get("type", "")),
     )

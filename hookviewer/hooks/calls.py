@@ -105,6 +105,7 @@ class Frame:
             self.output_shapes,
             self.output_leaves,
             self.module is None,
+            "" if self.module is None else type(self.module).__name__,
         )
 
     def next(self, name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 import torch
 
@@ -24,7 +24,7 @@ class Journal:
         budget: int,
         on_record: OnRecord | None,
         notes: tuple[str, ...] = (),
-        summarised: frozenset[str] = frozenset(),
+        summarised: Set[str] = frozenset(),
     ) -> None:
         self.budget = Budget(budget)
         self.summarised = summarised

@@ -13,7 +13,7 @@ from hookviewer.edits import Edit
 from hookviewer.errors import HookViewerError
 from hookviewer.kinds import GRADIENTS, Functional, Kind
 from hookviewer.modules import ModuleIndex
-from hookviewer.plan import HookPlan, canonical, op_matches, unknown
+from hookviewer.plan import HookPlan, canonical, is_op_pattern, op_matches, unknown
 from hookviewer.targets import Target, unit
 
 CALL_KINDS = frozenset(Kind) - {Kind.PARAM, Kind.PARAM_GRAD}
@@ -55,7 +55,10 @@ class Request:
     target: Target | None
     edits: tuple[Edit, ...]
     gradients: bool
-    summarised: frozenset[str] = frozenset()
+    summarised: set[str] = dataclasses.field(default_factory=set)
+    """Paths of which only statistics are kept; functional calls that `brief` means join them as they come."""
+    brief: frozenset[str] = frozenset()
+    """Patterns of the functional calls of which only statistics are kept."""
     ops: frozenset[str] | None = None
     """Patterns of the functional calls to record; `None` where nobody asks for functional calls at all."""
     names: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
@@ -91,10 +94,16 @@ class Request:
     def _of_call(self, path: str) -> Wanted:
         exact = self.modules.get(path, NOTHING)
         call = Functional.of(path)
-        if call is None or exact.kinds or not self.ops:
+        if call is None or exact.kinds or not (self.ops or self.brief):
             return exact
-        wanted = any(op_matches(pattern, self._names_of(call), call) for pattern in self.ops)
+        wanted = self._means(self.ops or (), call)
+        if not wanted and self._means(self.brief, call):
+            wanted = True
+            self.summarised.add(path)
         return Wanted(self.kinds & CALL_KINDS, exact.edits) if wanted else exact
+
+    def _means(self, patterns: Iterable[str], call: Functional) -> bool:
+        return any(op_matches(pattern, self._names_of(call), call) for pattern in patterns)
 
     @functools.cached_property
     def unit(self) -> unit | None:
@@ -105,7 +114,8 @@ class Request:
 def checked(index: ModuleIndex, plan: HookPlan, *, target: Target | None, edits: Sequence[Edit]) -> Request:
     """Return the request in canonical paths; raise `HookViewerError` for what cannot be done."""
     kept = {_canonical(index, path) for path in plan.paths}
-    summarised = frozenset(_canonical(index, path) for path in plan.summarised) - kept
+    brief = frozenset(pattern for pattern in plan.summarised if is_op_pattern(index, pattern))
+    summarised = {_canonical(index, path) for path in plan.summarised - brief} - kept
     paths = kept | summarised
     edits = tuple(dataclasses.replace(edit, path=_canonical(index, edit.path)) for edit in edits)
     if isinstance(target, unit):
@@ -119,10 +129,20 @@ def checked(index: ModuleIndex, plan: HookPlan, *, target: Target | None, edits:
     everything = kept.issuperset(index.modules)
     others = Wanted(plan.kinds) if everything else NOTHING
     asked = {*modules, target.path} if isinstance(target, unit) else modules
-    ops = frozenset() if plan.ops is None and any(map(Functional.of, asked)) else plan.ops
+    seen = bool(brief) or any(map(Functional.of, asked))
+    ops = frozenset() if plan.ops is None and seen else plan.ops
     names = {path: tuple(index.names[id(module)]) for path, module in index.modules.items()}
     return Request(
-        modules, plan.kinds, others, target, edits, plan.needs_target, summarised, ops=ops, names=names
+        modules,
+        plan.kinds,
+        others,
+        target,
+        edits,
+        plan.needs_target,
+        summarised,
+        brief=brief,
+        ops=ops,
+        names=names,
     )
 
 
