@@ -13,6 +13,7 @@ from hookviewer.arrays import PARTS, Statistics
 from hookviewer.edits import Edit
 from hookviewer.gui.hinting import AxisHints
 from hookviewer.gui.parameters import Parameters
+from hookviewer.gui.renaming import Renaming
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key, Kind
 from hookviewer.recording import Recording
@@ -46,7 +47,13 @@ class Shown(StrEnum):
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """How runs are made: what makes two runs of the same input comparable."""
+    """How runs are made: what makes two runs of the same input comparable.
+
+    `weights` is a file of weights in place of those that the model was opened with, `spec` another model than
+    the open one, `dtype` the type of a converted copy, `autocast` that of automatic mixed precision; all are
+    empty for the open model as it is. `matches` are layers of the open model and of the other one that a
+    person has put beside each other, as paths.
+    """
 
     device: str = "cpu"
     mode: str = "eval"
@@ -54,6 +61,11 @@ class Settings:
     seed: int = 0
     budget: int = 2 << 30
     edits: tuple[Edit, ...] = ()
+    weights: str = ""
+    spec: str = ""
+    dtype: str = ""
+    autocast: str = ""
+    matches: tuple[tuple[str, str], ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,7 +144,8 @@ class RunError:
 class Run:
     """One run of the model on one input: what was recorded, how it ended, and its numbers.
 
-    `hooks_left` counts the hooks that are on the model after the run and were not before it.
+    `hooks_left` counts the hooks that are on the model after the run and were not before it. `renaming` says
+    which layers of another model its records are of; they stand under the paths of the open one.
     """
 
     recording: Recording
@@ -145,6 +158,9 @@ class Run:
     growing: bool = False
     """Whether records are still to come, and what overwrites those that are there is not known yet."""
     hooks_left: int = 0
+    renaming: Renaming | None = None
+    lists_calls: bool = False
+    """Whether its plan asked for functional calls."""
 
 
 @dataclasses.dataclass(frozen=True)
