@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -19,7 +20,7 @@ def entropy(weights: torch.Tensor) -> torch.Tensor:
 
     0 is a head that looks at one key only, log₂ of the number of keys one that looks at all alike.
     """
-    bits = -torch.special.xlogy(weights, weights).sum(-1) / torch.log(torch.tensor(2.0))
+    bits: torch.Tensor = -torch.special.xlogy(weights, weights).sum(-1) / math.log(2.0)
     return bits.mean(-1)
 
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QCoreApplication
 
 from hookviewer.errors import HookViewerError
-from hookviewer.gui.columns import Column, WallState, difference_levels_of, maps_in, wall_of
+from hookviewer.gui.columns import Column, WallState, maps_in, wall_of
+from hookviewer.gui.scaling import difference_levels_of
 from hookviewer.gui.state import InputItem, Look, Selection
 
 NUMBER = 0

@@ -135,7 +135,7 @@ def structural_similarity(first: torch.Tensor, second: torch.Tensor, side: int =
 def _ranks(values: torch.Tensor) -> torch.Tensor:
     """Return the ranks around their mean."""
     _, places, counts = torch.unique(values.flatten(), return_inverse=True, return_counts=True)
-    ranks = (counts.cumsum(0) - (counts - 1) / 2).double()[places]
+    ranks: torch.Tensor = (counts.cumsum(0) - (counts - 1) / 2).double()[places]
     return ranks - ranks.mean()
 
 

@@ -67,7 +67,8 @@ class Signals(FeatureMaps):
         sheet, look = self._sheet, theme()
         ink = look.input(sheet.column.number) if sheet.column.number else look["text_2"]
         ground = look["control" if look.dark else "panel"]
-        colours = tuple(int(one.rgb()) for one in (ground, look["border_strong"], ink, look["nan"]))
+        zero, nan = look["border_strong"], look["nan"]
+        colours = (int(ground.rgb()), int(zero.rgb()), int(ink.rgb()), int(nan.rgb()))
         size = (self.grid.height, self.grid.width)
         channels = tuple(int(sheet.order[tile]) for tile in tiles)
         key = (self._maps, channels, size, sheet.levels, colours)
