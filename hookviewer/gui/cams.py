@@ -13,6 +13,7 @@ from hookviewer.arrays import Maps
 from hookviewer.errors import HookViewerError
 from hookviewer.gui import columns
 from hookviewer.gui.columns import Column, WallState
+from hookviewer.gui.comparing import difference_maps, why_no_difference
 from hookviewer.gui.state import InputItem, Look, Run, Selection, Shown
 
 if TYPE_CHECKING:
@@ -132,16 +133,16 @@ def _row(path: str, found: Sequence[Found], wall: WallState, look: Look) -> list
     scale = columns.scale_of(look.scale, wall.shown)
     levels = own or columns.levels_of(there, scale)
     row = [Cam(path, maps, levels, why) for maps, why in found]
-    return row if wall.difference is None else [*row, _difference(path, found, wall.shown)]
+    return row if wall.difference is None else [*row, _difference(path, found, wall)]
 
 
-def _difference(path: str, found: Sequence[Found], shown: Shown) -> Cam:
-    (first, _), (second, _) = found[:2]
+def _difference(path: str, found: Sequence[Found], wall: WallState) -> Cam:
+    first, second = (found[place][0] for place in (wall.pair.minuend, wall.pair.subtrahend))
     if first is None or second is None:
         why = QCoreApplication.translate("Wall", "A difference needs two recorded columns.")
         return Cam(path, None, (0.0, 0.0), why)
-    reason = columns.why_no_difference(first, second)
+    reason = why_no_difference(first, second)
     if reason:
         return Cam(path, None, (0.0, 0.0), reason)
-    maps = columns.difference_maps(first, second)
-    return Cam(path, maps, columns.difference_levels_of(maps, shown))
+    maps = difference_maps(first, second)
+    return Cam(path, maps, columns.difference_levels_of(maps, wall.shown))

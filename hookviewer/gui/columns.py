@@ -11,12 +11,19 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from PySide6.QtCore import QCoreApplication
 
 from hookviewer import arrays, methods, render
 from hookviewer.errors import HookViewerError
 from hookviewer.gui import likely, sequences, sorting
+from hookviewer.gui.comparing import (
+    Pair,
+    compared_maps,
+    difference_maps,
+    difference_record,
+    pair_of,
+    why_no_difference,
+)
 from hookviewer.gui.remembered import remembered
 from hookviewer.gui.scaling import LOG, difference_levels_of, levels_of
 from hookviewer.gui.state import InputItem, Look, Run, Selection, Shown
@@ -48,6 +55,7 @@ class Column:
     top: str = ""
     waiting: bool = False
     run: Run | None = None
+    item: InputItem | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -76,6 +84,7 @@ class WallState:
     curved: bool = False
     sort: str = "channel"
     only: tuple[int, ...] = ()
+    pair: Pair = dataclasses.field(default_factory=Pair)
 
     @property
     def difference(self) -> Column | None:
@@ -103,12 +112,14 @@ def resolve(
         _column(position, item, runs.get(item.number), selection, look, running, len(shown_items))
         for position, item in enumerate(shown_items)
     ]
-    difference = _difference(columns) if look.difference and len(columns) > 1 else None
+    pair = pair_of(columns, selection.input)
+    difference = _difference(columns, pair) if look.difference and len(columns) > 1 else None
     maps = difference.maps if difference is not None else None
     last_levels = None if maps is None else difference_levels_of(maps, selection.shown)
-    return wall_of(
+    wall = wall_of(
         columns, difference, last_levels, selection, look, hidden=max(len(items) - MOST_COLUMNS, 0)
     )
+    return dataclasses.replace(wall, pair=pair)
 
 
 def wall_of(
@@ -246,7 +257,7 @@ def _column(
     count: int,
 ) -> Column:
     letter = LETTERS[position] if count > 1 else ""
-    column = Column(letter, item.title, item.number, top=likely.top(run), run=run)
+    column = Column(letter, item.title, item.number, top=likely.top(run), run=run, item=item)
     if run is None:
         reason = _tr("Running …") if running else _tr("Not run yet. Press Run (F5).")
         return dataclasses.replace(column, reason=reason, waiting=running)
@@ -318,44 +329,18 @@ def maps_of(
     return arrays.as_maps(record.array(), sample=sample, **asked)
 
 
-def _difference(columns: Sequence[Column]) -> Column:
-    first, second = columns[0], columns[1]
-    column = Column("−", f"{first.letter} − {second.letter}", None)
+def _difference(columns: Sequence[Column], pair: Pair) -> Column:
+    first, second = columns[pair.minuend], columns[pair.subtrahend]
+    column = Column("−", pair.title, None)
     if first.maps is None or second.maps is None:
         reason = _tr("A difference needs two recorded columns.")
-        return dataclasses.replace(column, reason=reason, waiting=first.waiting)
+        return dataclasses.replace(column, reason=reason, waiting=first.waiting or second.waiting)
     reason = why_no_difference(first.maps, second.maps)
     if reason:
         return dataclasses.replace(column, reason=reason)
     maps = difference_maps(first.maps, second.maps)
-    record = None if first.record is None else _difference_record(first.record, maps)
+    record = None if first.record is None else difference_record(first.record, maps, pair.title)
     return dataclasses.replace(column, record=record, maps=maps)
-
-
-def why_no_difference(first: arrays.Maps, second: arrays.Maps) -> str:
-    """Return why maps cannot be subtracted, or nothing."""
-    if first.values.shape == second.values.shape:
-        return ""
-    words = _tr("No difference: the shapes {} and {} are not the same.")
-    return words.format(*("×".join(map(str, maps.values.shape)) for maps in (first, second)))
-
-
-@remembered(4)
-def difference_maps(first: arrays.Maps, second: arrays.Maps) -> arrays.Maps:
-    """Return the first maps minus the second ones of the same shape."""
-    one, other = (
-        maps.values if maps.values.dtype.kind in "fc" else maps.values.astype(np.float64)
-        for maps in (first, second)
-    )
-    with np.errstate(invalid="ignore", over="ignore"):
-        return dataclasses.replace(first, values=one - other, apart=None)
-
-
-@remembered(4)
-def _difference_record(record: Record, maps: arrays.Maps) -> Record:
-    kept = torch.from_numpy(np.ascontiguousarray(maps.values))
-    key = record.key._replace(kind=Kind.ATTRIBUTION, leaf="A − B")
-    return Record(key, tuple(kept.shape), kept.dtype, kept=kept)
 
 
 def _sorting(filled: Sequence[Column], selection: Selection, look: Look) -> tuple[arrays.Maps | None, str]:
@@ -372,12 +357,7 @@ def companion(filled: Sequence[Column], selection: Selection, look: Look, sort: 
     """Return the maps that a sort goes by; raise `HookViewerError` with the reason where there are none."""
     first = filled[0]
     if sort == "difference":
-        if len(filled) < 2 or first.maps is None or filled[1].maps is None:
-            raise HookViewerError(_tr("Tick a second input to sort by the difference."))
-        reason = why_no_difference(first.maps, filled[1].maps)
-        if reason:
-            raise HookViewerError(reason)
-        return difference_maps(first.maps, filled[1].maps)
+        return compared_maps(filled, selection.input)
     wanted = {"gradient": Shown.GRADIENT, "product": Shown.PRODUCT}.get(sort, selection.shown)
     if wanted is selection.shown or first.run is None:
         return first.maps

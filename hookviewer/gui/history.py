@@ -1,14 +1,16 @@
-"""Undo and redo: ticks, inputs taken off the list, and changes of the look, as steps of one stack."""
+"""Undo and redo: ticks, inputs taken off the list, edits, and changes of the look, as steps of one stack."""
 
 from __future__ import annotations
 
 import dataclasses
 import time
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
+from hookviewer.gui.editing import ListedEdit
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import InputItem, Look, Run
 
@@ -73,6 +75,7 @@ class History(QObject):
         session.inputs_changed.connect(self._on_inputs_changed)
         session.runs_changed.connect(self._on_runs_changed)
         session.look_changed.connect(self._on_look_changed)
+        session.editing.changed.connect(self._on_edits_changed)
         session.selection_changed.connect(self._on_selection_changed)
 
     def undo(self) -> None:
@@ -96,6 +99,7 @@ class History(QObject):
         self._paths, self._inputs = session.plan.paths, session.inputs
         self._runs, self._look = dict(session.runs), session.look
         self._where = (session.selection.path, session.selection.shown)
+        self._edits = session.editing.listed
 
     def _on_model_changed(self) -> None:
         if not self._session.exchanging:
@@ -163,6 +167,17 @@ class History(QObject):
 
         return tick
 
+    # -- edits ----------------------------------------------------------------------------------------------
+
+    def _on_edits_changed(self) -> None:
+        editing = self._session.editing
+        before, self._edits = self._edits, editing.listed
+        after = self._edits
+        if self._moving or self._session.exchanging or before == after or self._session.model is None:
+            return
+        words = _edit_words(before, after)
+        self.stack.push(_Step(words, partial(editing.set_listed, before), partial(editing.set_listed, after)))
+
     # -- the look -------------------------------------------------------------------------------------------
 
     def _on_selection_changed(self) -> None:
@@ -206,6 +221,24 @@ def _tick_words(before: frozenset[str], after: frozenset[str]) -> str:
         return _tr("ticks of {} modules").format(len(more | less))
     name = next(iter(changed)) or _tr("the model")
     return (_tr("tick {}") if more else _tr("untick {}")).format(name)
+
+
+def _edit_words(before: tuple[ListedEdit, ...], after: tuple[ListedEdit, ...]) -> str:
+    old, new = {one.number: one for one in before}, {one.number: one for one in after}
+    more = [one for one in after if one.number not in old]
+    less = [one for one in before if one.number not in new]
+    if len(more) + len(less) > 1:
+        return _tr("{} edits").format(len(more) + len(less))
+    if more or less:
+        words = _tr("add edit: {}") if more else _tr("remove edit: {}")
+        return words.format((more or less)[0].choice.words)
+    changed = [one for one in after if one != old[one.number]]
+    if not changed:
+        return _tr("order of edits")
+    if len(changed) == 1 and changed[0].choice == old[changed[0].number].choice:
+        words = _tr("switch on: {}") if changed[0].on else _tr("switch off: {}")
+        return words.format(changed[0].choice.words)
+    return _tr("change edit: {}").format(changed[0].choice.words)
 
 
 def _look_words(before: Look, after: Look) -> str:

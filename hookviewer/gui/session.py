@@ -17,6 +17,7 @@ from PySide6.QtCore import QObject, Signal
 from hookviewer import memory, modules, sources
 from hookviewer.gui import runs
 from hookviewer.gui.carrying import carried
+from hookviewer.gui.editing import Editing
 from hookviewer.gui.field_lane import FieldLane
 from hookviewer.gui.hinting import Hinting
 from hookviewer.gui.input_lane import InputLane
@@ -100,6 +101,7 @@ class Session(QObject):
         self.fields = FieldLane(self)
         self._model_lane = ModelLane(self)
         self._input_lane = InputLane(self)
+        self.editing = Editing(self)
 
     # -- the model -------------------------------------------------------------------------------------------
 

@@ -224,8 +224,8 @@ def column_numbers(
 
 
 def difference_numbers(wall: WallState) -> tuple[str, ...]:
-    """Return cosine and relative L2 of the first two columns, from the longest version to the shortest."""
-    first, second = wall.columns[0].maps, wall.columns[1].maps
+    """Return cosine and relative L2 of the columns compared, from the longest version to the shortest."""
+    first, second = (wall.columns[place].maps for place in (wall.pair.reference, wall.pair.other))
     if first is None or second is None or first.values.shape != second.values.shape:
         return ()
     near, far = likeness(first, second)
@@ -281,7 +281,7 @@ def cam_foot(wall: WallState, cams: Cams, target: str = "", *, pictures: bool = 
         said.append(tr("each on one scale for all columns"))
     said.append(tr("smooth over the picture") if pictures else tr("cell by cell, without a picture"))
     if wall.difference is not None and pictures:
-        said.append(tr("A − B cell by cell"))
+        said.append(tr("{} cell by cell").format(wall.difference.title))
     if target:
         said.append(target)
     left = len(cams.left_out)
