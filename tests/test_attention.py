@@ -13,7 +13,8 @@ from torch.nn import functional
 
 from hookviewer import attention, methods
 from hookviewer.attention import Attentions, capture_attention
-from hookviewer.errors import HookViewerError
+from hookviewer.edits import Edit, zero
+from hookviewer.errors import Cancelled, HookViewerError
 from hookviewer.hooks import capture
 from hookviewer.kinds import Key, Kind
 from hookviewer.plan import HookPlan
@@ -321,3 +322,20 @@ def test_the_transformers_of_torchvision_show_every_layer(name):
     for one in found.values():
         assert one.deviation < 1e-6
         assert rows_add_up_to_one(one.record.tensor())
+
+
+def test_a_stopped_run_has_the_attention_until_then_and_edits_are_in_force():
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    model = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
+    x, seen, paths = torch.randn(1, 6, 8), [], []
+    with pytest.raises(Cancelled) as stop:
+        capture_attention(
+            model, x, on_attention=seen.append, on_module=paths.append, cancelled=lambda: bool(seen)
+        )
+    assert [key.path for key in stop.value.recording] == ["layers.0.self_attn"] == [seen[0].record.key.path]
+    assert paths[:2] == ["", "layers.0"]
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+    edited = capture_attention(model, x, edits=[Edit("layers.0", zero())])
+    (second,) = edited.at("layers.1.self_attn")  # all tokens are alike, and so is what they look at
+    torch.testing.assert_close(second.record.tensor(), torch.full((1, 2, 6, 6), 1 / 6))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -14,13 +14,14 @@ from hookviewer.arrays.roles import grid
 from hookviewer.attention.attention import Attention, Attentions
 from hookviewer.attention.watcher import Seen, Watcher, watched
 from hookviewer.attention.windows import Windows
-from hookviewer.errors import HookViewerError
+from hookviewer.edits import Edit
+from hookviewer.errors import Cancelled, HookViewerError
 from hookviewer.hooks import capture
 from hookviewer.kinds import Key, Kind
 from hookviewer.leaves import input_leaves
 from hookviewer.modules import ModuleIndex, module_index, unwrapped
 from hookviewer.plan import HookPlan
-from hookviewer.recording import Record
+from hookviewer.recording import Record, Recording
 from hookviewer.snapshot import Budget, snapshot
 
 LEAF = "attention"
@@ -34,10 +35,13 @@ def capture_attention(
     paths: Iterable[str] = ("*",),
     *,
     kwargs: Mapping[str, Any] | None = None,
+    edits: Sequence[Edit] = (),
     mode: str = "eval",
     seed: int | None = 0,
     device: str | torch.device | None = None,
     budget: int = 2 << 30,
+    on_module: Callable[[str], object] | None = None,
+    on_attention: Callable[[Attention], object] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Attentions:
     """Run `model` once and return the attention of every layer that matches `paths`.
@@ -46,7 +50,8 @@ def capture_attention(
     leaf `attention` (`attention[1]` for a second one in the same call) and the shape [N, heads, queries,
     keys]. Each is rebuilt from what the layer was given and compared with what the layer itself made; the
     largest difference is in the record's notes. The model's output does not change. What looks like attention
-    and was not seen is absent with a reason.
+    and was not seen is absent with a reason. `on_attention` gets each as soon as it is there; a `Cancelled`
+    carries the records until then in its `recording`.
     """
     inner, _ = unwrapped(model)
     index = module_index(inner)
@@ -59,11 +64,28 @@ def capture_attention(
         if seen.path in wanted:
             one = _attention(seen, room, pictures)
             found[one.record.key] = one
+            if on_attention is not None:
+                on_attention(one)
 
-    with watched(index, Watcher(saw)):
-        recording = capture(
-            inner, args, HookPlan(), kwargs=kwargs, mode=mode, seed=seed, device=device, cancelled=cancelled
+    try:
+        with watched(index, Watcher(saw)):
+            recording = capture(
+                inner,
+                args,
+                HookPlan(),
+                kwargs=kwargs,
+                edits=edits,
+                mode=mode,
+                seed=seed,
+                device=device,
+                on_module=on_module,
+                cancelled=cancelled,
+            )
+    except Cancelled as stop:
+        stop.recording = dataclasses.replace(
+            stop.recording or Recording({}), records={key: one.record for key, one in found.items()}
         )
+        raise
     records = {key: one.record for key, one in found.items()}
     absent = _absent(index, wanted, found)
     return Attentions(dataclasses.replace(recording, records=records, absent=absent), found)
