@@ -2,10 +2,11 @@
 
 from hookviewer.differences.channels import ChannelDifferences, channel_differences
 from hookviewer.differences.diverging import Divergence, Step, divergence_plan, first_divergence, tolerance_of
+from hookviewer.differences.grams import Gram, Grams, grams
 from hookviewer.differences.matching import Matching, matched
 from hookviewer.differences.pictures import psnr, ssim
 from hookviewer.differences.recordings import Difference, Differences, compare, difference
-from hookviewer.differences.similarity import Gram, Similarity, SimilaritySums, cka, grams, similarity
+from hookviewer.differences.similarity import Similarity, SimilaritySums, cka, similarity
 from hookviewer.differences.ulp import ulps
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Differences",
     "Divergence",
     "Gram",
+    "Grams",
     "Matching",
     "Similarity",
     "SimilaritySums",

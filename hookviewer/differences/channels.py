@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from hookviewer.differences import numbers
+from hookviewer.differences.pictures import range_of, ratio
 from hookviewer.differences.recordings import Difference
+from hookviewer.differences.ulp import counted_in
 
 Array = npt.NDArray[Any]
+
+_SMALL_IS_FAR = ("cosine", "psnr", "equal")
+"""Numbers that are small where A and B are far apart."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -39,18 +46,21 @@ class ChannelDifferences:
     @property
     def sign_share(self) -> Array:
         """The share of places with opposite signs among the finite ones, 0 to 1 (NaN where there is none)."""
-        raise NotImplementedError
+        return np.where(self.count > 0, self.sign_changes / np.maximum(self.count, 1), np.nan)
 
     def channel(self, index: int) -> Difference:
         """Return the numbers of one channel."""
-        raise NotImplementedError
+        names = [field.name for field in dataclasses.fields(Difference)]
+        return Difference(**{name: getattr(self, name)[index].item() for name in names})
 
     def order(self, key: str = "relative_l2") -> npt.NDArray[np.intp]:
         """Return the channels in order, those that differ most first and those without a number last.
 
-        `key` is the name of a number; of cosine, psnr the smallest differ most.
+        `key` is the name of a number; of cosine and psnr the smallest differ most.
         """
-        raise NotImplementedError
+        column = np.asarray(getattr(self, key), np.float64)
+        far = column if key in _SMALL_IS_FAR else -column
+        return np.argsort(np.where(np.isnan(far), np.inf, far), kind="stable")
 
 
 def channel_differences(
@@ -61,4 +71,25 @@ def channel_differences(
     `dtype` is the common type of the tensors in the model, for the distance in ULP, by itself that of the
     arrays. Raises `HookViewerError` when the shapes are not alike.
     """
-    raise NotImplementedError
+    first, second = numbers.alike(np.asarray(a), np.asarray(b))
+    counted = counted_in(first, second) if dtype is None else dtype
+    flat = (len(first), math.prod(first.shape[1:]))
+    return _of(numbers.row_sums(first.reshape(flat), second.reshape(flat), counted), range_of(first))
+
+
+def _of(sums: numbers.Sums, data_range: float) -> ChannelDifferences:
+    return ChannelDifferences(
+        cosine=numbers.cosine(sums),
+        relative_l2=numbers.relative_l2(sums),
+        max_abs=numbers.known(sums, sums.largest),
+        mean_abs=numbers.mean(sums, sums.total),
+        max_relative=numbers.known(sums, sums.relative),
+        sign_changes=sums.signs,
+        count=sums.finite,
+        not_finite=sums.places - sums.finite,
+        unlike=sums.unlike,
+        equal=sums.equal,
+        max_ulp=numbers.known(sums, sums.ulp_largest),
+        mean_ulp=numbers.mean(sums, sums.ulp_total),
+        psnr=ratio(numbers.mean(sums, sums.squares), data_range),
+    )

@@ -10,14 +10,15 @@ from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
+from hookviewer.differences import numbers
+from hookviewer.differences.numbers import alike
 from hookviewer.errors import HookViewerError
 from hookviewer.kinds import Key
 from hookviewer.recording import Record, Recording
 
 Array = npt.NDArray[Any]
-
-_BLOCK = 1 << 18
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,7 +28,10 @@ class Difference:
     `cosine` is the cosine of the angle between A and B (NaN when one is zero everywhere), `relative_l2` is
     |A − B| / |A| in the L2 norm (infinite when only A is zero everywhere), `max_abs` and `mean_abs` are of
     |A − B|, `max_relative` is the largest |A − B| / max(|A|, |B|), `sign_changes` counts places where A and B
-    have opposite signs, `not_finite` those left out. `equal`: every value is the same, NaN where NaN.
+    have opposite signs among `count` finite ones, `not_finite` those left out, `unlike` those of them where
+    only one is finite, or both are not in the same way (NaN and infinity, infinities of both signs). `equal`:
+    every value is the same, NaN where NaN. `max_ulp` and `mean_ulp` count representable numbers between A and
+    B; NaN where their types differ or are not float16, bfloat16, float32 or float64.
     """
 
     cosine: float
@@ -38,6 +42,15 @@ class Difference:
     mean_abs: float
     equal: bool
     not_finite: int = 0
+    count: int = 0
+    unlike: int = 0
+    max_ulp: float = math.nan
+    mean_ulp: float = math.nan
+
+    @property
+    def sign_share(self) -> float:
+        """The share of places with opposite signs among the finite ones, 0 to 1 (NaN without any)."""
+        return self.sign_changes / self.count if self.count else math.nan
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -76,7 +89,7 @@ def compare(a: Recording | Record, b: Recording | Record) -> Differences | Diffe
     Raises `HookViewerError` for two records whose shapes are not alike, or whose values were not kept.
     """
     if isinstance(a, Record) and isinstance(b, Record):
-        return _between(*_alike(a.array(), b.array()))
+        return between(a.array(), b.array(), a.dtype if a.dtype == b.dtype else None)
     if isinstance(a, Recording) and isinstance(b, Recording):
         return _recordings(a, b)
     raise TypeError("compare takes two recordings or two records")
@@ -88,7 +101,7 @@ def difference(a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
     Where either is NaN, or both are the same infinity, the difference is NaN. Raises `HookViewerError` when
     the shapes are not alike.
     """
-    first, second = _alike(np.asarray(a), np.asarray(b))
+    first, second = alike(np.asarray(a), np.asarray(b))
     dtype = np.result_type(_floating(first.dtype), _floating(second.dtype))
     with np.errstate(invalid="ignore", over="ignore"):
         return np.asarray(np.subtract(first, second, dtype=dtype))
@@ -98,20 +111,6 @@ def _floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
     if dtype.kind in "fc":
         return np.dtype(np.float32) if dtype == np.float16 else dtype
     return np.dtype(np.float64)
-
-
-def _alike(a: Array, b: Array) -> tuple[Array, Array]:
-    if a.shape != b.shape:
-        raise HookViewerError(_unlike(a.shape, b.shape))
-    return a, b
-
-
-def _unlike(a: tuple[int, ...], b: tuple[int, ...]) -> str:
-    sizes = ["×".join(map(str, shape)) or "a single number" for shape in (a, b)]
-    return (
-        f"A is {sizes[0]} and B is {sizes[1]}: only tensors of one shape can be compared, "
-        "give both runs inputs of one size."
-    )
 
 
 def _recordings(a: Recording, b: Recording) -> Differences:
@@ -128,76 +127,28 @@ def _recordings(a: Recording, b: Recording) -> Differences:
     return Differences(differences, absent)
 
 
-@dataclasses.dataclass
-class _Sums:
-    product: float = 0.0
-    squares_a: float = 0.0
-    squares_b: float = 0.0
-    squares: float = 0.0
-    total: float = 0.0
-    largest: float = 0.0
-    relative: float = 0.0
-    signs: int = 0
-    finite: int = 0
-    equal: bool = True
+def between(a: npt.ArrayLike, b: npt.ArrayLike, dtype: torch.dtype | None = None) -> Difference:
+    """Return the numbers of A − B of two arrays of one shape; ULP are counted in their common `dtype`.
+
+    Raises `HookViewerError` when the shapes are not alike.
+    """
+    first, second = alike(np.asarray(a), np.asarray(b))
+    return of_sums(numbers.all_sums(first, second, dtype), 0)
 
 
-def _between(a: Array, b: Array) -> Difference:
-    first, second = a.reshape(-1), b.reshape(-1)
-    sums = _Sums()
-    for start in range(0, first.size, _BLOCK):
-        _add(sums, first[start : start + _BLOCK], second[start : start + _BLOCK])
-    none = sums.finite == 0
+def of_sums(sums: numbers.Sums, row: int) -> Difference:
+    """Return the difference of one row."""
     return Difference(
-        cosine=_cosine(sums),
-        relative_l2=math.nan if none else _ratio(math.sqrt(sums.squares), math.sqrt(sums.squares_a)),
-        max_abs=math.nan if none else sums.largest,
-        max_relative=math.nan if none else sums.relative,
-        sign_changes=sums.signs,
-        mean_abs=math.nan if none else sums.total / sums.finite,
-        equal=sums.equal,
-        not_finite=first.size - sums.finite,
+        cosine=float(numbers.cosine(sums)[row]),
+        relative_l2=float(numbers.relative_l2(sums)[row]),
+        max_abs=float(numbers.known(sums, sums.largest)[row]),
+        max_relative=float(numbers.known(sums, sums.relative)[row]),
+        sign_changes=int(sums.signs[row]),
+        mean_abs=float(numbers.mean(sums, sums.total)[row]),
+        equal=bool(sums.equal[row]),
+        not_finite=int(sums.places[row] - sums.finite[row]),
+        count=int(sums.finite[row]),
+        unlike=int(sums.unlike[row]),
+        max_ulp=float(numbers.known(sums, sums.ulp_largest)[row]),
+        mean_ulp=float(numbers.mean(sums, sums.ulp_total)[row]),
     )
-
-
-def _add(sums: _Sums, a: Array, b: Array) -> None:
-    sums.equal = sums.equal and _same(a, b)
-    a, b = _wide(a), _wide(b)
-    finite = np.isfinite(a) & np.isfinite(b)
-    if not finite.all():
-        a, b = a[finite], b[finite]
-    if not a.size:
-        return
-    gap = np.abs(a - b)
-    size = np.maximum(np.abs(a), np.abs(b))
-    sums.finite += a.size
-    sums.product += float(np.vdot(b, a).real)
-    sums.squares_a += float(np.vdot(a, a).real)
-    sums.squares_b += float(np.vdot(b, b).real)
-    sums.squares += float(gap @ gap)
-    sums.total += float(gap.sum())
-    sums.largest = max(sums.largest, float(gap.max()))
-    sums.relative = max(
-        sums.relative, float(np.divide(gap, size, where=size > 0, out=np.zeros_like(gap)).max())
-    )
-    sums.signs += int(np.count_nonzero(np.sign(a.real) * np.sign(b.real) < 0))
-
-
-def _same(a: Array, b: Array) -> bool:
-    number = a.dtype.kind in "fc" and b.dtype.kind in "fc"
-    return np.array_equal(a, b, equal_nan=number)
-
-
-def _wide(values: Array) -> Array:
-    return values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
-
-
-def _cosine(sums: _Sums) -> float:
-    size = math.sqrt(sums.squares_a) * math.sqrt(sums.squares_b)
-    return min(max(sums.product / size, -1.0), 1.0) if size > 0 else math.nan
-
-
-def _ratio(numerator: float, denominator: float) -> float:
-    if denominator > 0:
-        return numerator / denominator
-    return math.inf if numerator > 0 else 0.0
