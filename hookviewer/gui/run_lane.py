@@ -12,13 +12,15 @@ from hookviewer.gui.input_offers import offers_after
 from hookviewer.gui.runner import Failure, Job
 from hookviewer.gui.running import Arrived, run_inputs
 from hookviewer.gui.state import InputItem, Message, Run, RunError, Settings
+from hookviewer.gui.variant_lane import VariantModels, change_of
 from hookviewer.kinds import Kind
 from hookviewer.plan import HookPlan
+from hookviewer.variants import Change
 
 if TYPE_CHECKING:
     from hookviewer.gui.session import Session
 
-LANE = "run"
+LANE, MODELS = "run", "models"
 
 
 class RunLane:
@@ -31,6 +33,19 @@ class RunLane:
         """What is shown of the inputs that are being run: an earlier run that still holds, growing."""
         self._bringing: dict[int, frozenset[str]] = {}
         self._settings: dict[int, Settings] = {}
+        self.models = VariantModels()
+        """The models of variants, for the model thread."""
+
+    def drop_models(self) -> None:
+        """Let go of the models that no variant needs any more."""
+        session, models, needed = self._session, self.models, self._needed()
+        model = session.model
+        if models.count:
+            session.runner.submit(MODELS, lambda job: models.keep(model, needed))
+
+    def _needed(self) -> set[Change]:
+        usual = self._session.settings
+        return {change_of(one.settings(usual)) for one in self._session.variants}
 
     def brings(self, lacking: Mapping[int, frozenset[str]]) -> bool:
         """Return whether the run that goes on will bring all that is lacking, by input."""
@@ -69,9 +84,11 @@ class RunLane:
         self._bringing = {item.number: paths for item in items}
         self._fresh, self._settings = fresh, settings
         session.set_running(True)
+        models, needed = self.models, self._needed()
 
         def work(job: Job) -> bool:
-            return run_inputs(job, model, planned, names, expected)
+            models.keep(model, needed)
+            return run_inputs(job, model, planned, names, expected, models)
 
         session.runner.submit(
             LANE, work, on_report=self._on_report, on_result=self._on_done, on_failure=self._on_failed

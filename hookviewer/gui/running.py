@@ -13,9 +13,10 @@ import torch
 
 from hookviewer import arrays
 from hookviewer.errors import Cancelled, HookViewerError, ModelError
+from hookviewer.gui.renaming import Renaming
 from hookviewer.gui.runner import Job
 from hookviewer.gui.state import Guess, InputItem, Progress, Run, RunError, Settings
-from hookviewer.hooks import capture
+from hookviewer.gui.variant_lane import Runnable, VariantModels
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key
 from hookviewer.leaves import leaves
@@ -41,6 +42,7 @@ class _Reporter:
     def __init__(self, job: Job, item: InputItem, total: int | None, position: int, inputs: int) -> None:
         self._job = job
         self.model: torch.nn.Module | None = None
+        self._renaming: Renaming | None = None
         self.hooks_before = 0
         self._progress = Progress(item.number, "", 0, total, position, inputs)
         self._records: list[Record] = []
@@ -48,9 +50,10 @@ class _Reporter:
         self.summaries: dict[Key, arrays.Statistics] = {}
         """The statistics of all records until now."""
 
-    def begin(self, model: torch.nn.Module) -> None:
+    def begin(self, runnable: Runnable) -> None:
         """Count the hooks that are there before anything is done."""
-        self.model, self.hooks_before = model, hooks_on(model)
+        self.model, self.hooks_before = runnable.model, hooks_on(runnable.model)
+        self._renaming = runnable.renaming
 
     def hooks(self) -> int:
         """Return how many hooks there are more than before."""
@@ -63,6 +66,10 @@ class _Reporter:
         self._send()
 
     def on_record(self, record: Record) -> None:
+        renamed = record if self._renaming is None else self._renaming.record(record)
+        if renamed is None:
+            return
+        record = renamed
         self._records.append(record)
         if record.kept is not None or record.summary is not None:
             self._fresh[record.key] = self.summaries[record.key] = statistics(record)
@@ -86,11 +93,20 @@ def run_inputs(
     items: Sequence[tuple[InputItem, HookPlan, Settings]],
     class_names: Sequence[str],
     calls_expected: int | None,
+    models: VariantModels,
 ) -> bool:
-    """Run the model on each input in turn, report a `(number, Run)` each; return whether it was stopped."""
+    """Run the model on each input in turn, report a `(number, Run)` each; return whether it was stopped.
+
+    `models` has those of variants, which are run in the place of `model`.
+    """
     for position, (item, plan, settings) in enumerate(items, 1):
         reporter = _Reporter(job, item, calls_expected, position, len(items))
-        run = record_input(job, reporter, model, item.input, plan, settings, class_names)
+        try:
+            runnable = models.runnable(model, settings, item.input)
+        except HookViewerError as failed:
+            run = Run(Recording({}), settings, error=RunError(str(failed)))
+        else:
+            run = record_input(job, reporter, runnable, item.input, plan, settings, class_names)
         job.report((item.number, run))
         if run.stopped:
             return True
@@ -100,7 +116,7 @@ def run_inputs(
 def record_input(
     job: Job,
     reporter: _Reporter,
-    model: torch.nn.Module,
+    runnable: Runnable,
     given: Input,
     plan: HookPlan,
     settings: Settings,
@@ -108,15 +124,14 @@ def record_input(
 ) -> Run:
     """Return the run of the model on one input; a model that raises gives a run with an error."""
     started = time.perf_counter()
-    reporter.begin(model)
+    reporter.begin(runnable)
     error = None
     stopped = False
+    renaming = runnable.renaming
     try:
-        recording = capture(
-            model,
-            given.args,
-            plan,
-            kwargs=given.kwargs,
+        recording = runnable.capture(
+            given,
+            plan if renaming is None else renaming.plan(plan),
             target=settings.target.target(),
             edits=settings.edits,
             mode=settings.mode,
@@ -135,6 +150,8 @@ def record_input(
         recording, error = failed.recording, RunError(str(failed), failed.path, report)
     except HookViewerError as failed:
         recording, error = Recording({}), RunError(str(failed))
+    if renaming is not None:
+        recording = renaming.recording(recording, plan)
     return Run(
         recording,
         settings,
@@ -144,6 +161,7 @@ def record_input(
         guesses=guesses(recording.output, class_names),
         summaries=reporter.summaries | dict(_summaries(recording, reporter.summaries)),
         hooks_left=reporter.hooks(),
+        renaming=renaming,
     )
 
 
@@ -156,7 +174,12 @@ def _summaries(recording: Recording, known: Container[Key]) -> Iterator[tuple[Ke
 def guesses(output: Any, class_names: Sequence[str], count: int = 5) -> tuple[Guess, ...]:
     """Return the `count` likeliest classes of an output `[1, C]` (the softmax of logits), else nothing."""
     found = dict(leaves(output)).get(float_leaf(output))  # not the boxes of a detection
-    if found is None or found.ndim != 2 or found.shape[1] < 2 or not (len(found) and found.is_floating_point()):
+    if (
+        found is None
+        or found.ndim != 2
+        or found.shape[1] < 2
+        or not (len(found) and found.is_floating_point())
+    ):
         return ()
     scores = found[0].detach().to(torch.float64).numpy()
     if not np.isfinite(scores).all():

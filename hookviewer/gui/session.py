@@ -38,6 +38,7 @@ from hookviewer.gui.state import (
     Shown,
     Variant,
 )
+from hookviewer.gui.varying import Varying
 from hookviewer.inputs import Input
 from hookviewer.kinds import Kind
 from hookviewer.modules import ModuleNode
@@ -102,6 +103,7 @@ class Session(QObject):
         self._model_lane = ModelLane(self)
         self._input_lane = InputLane(self)
         self.editing = Editing(self)
+        self.varying = Varying(self)
 
     # -- the model -------------------------------------------------------------------------------------------
 
@@ -143,6 +145,7 @@ class Session(QObject):
         self._take_model(model)
         self.plan = HookPlan(frozenset(), self.plan.kinds)
         self.listing = self.listing.with_variants(())
+        self._run_lane.drop_models()
         self.settings = dataclasses.replace(self.settings, target=self.settings.target.for_any_model())
         self.selection = dataclasses.replace(self.selection, path="", call=0, leaf="", channel=0, cell=None)
         self.look = dataclasses.replace(self.look, levels=None, pins=(), readings=self._readings_by_path())
@@ -232,6 +235,7 @@ class Session(QObject):
         self._run_lane.drop()
         self._keep_runs_of(item for item in listing.items if item.variant in before)
         self._set_listing(listing)
+        self._run_lane.drop_models()
         if self.auto:
             self.run_missing()
 

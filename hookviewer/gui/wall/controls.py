@@ -14,11 +14,13 @@ from hookviewer.gui import parts
 from hookviewer.gui.cams import Cams
 from hookviewer.gui.choices import Choice
 from hookviewer.gui.columns import WallState, companion, difference_colormap
+from hookviewer.gui.compare_panel import ComparePanel
 from hookviewer.gui.giving_way import Step, Yielding
 from hookviewer.gui.icons import set_icon
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import font, scaled
+from hookviewer.gui.varying import name_of
 from hookviewer.gui.wall import words
 from hookviewer.gui.wall.choosers import KindSwitch, WordChoice
 from hookviewer.gui.wall.ramp import Ramp, RampChoice
@@ -41,6 +43,8 @@ class Controls(Yielding):
         self.sort = WordChoice("sort", tip, words.SORTS)
         self.sort.setAccessibleName(tr("Sort the channels"))
         self.scale = WordChoice("scale", tr("Scale"), words.SCALES)
+        self.vary = _drop("vary", "columns-3", tr("What columns differ in"))
+        self._panel: ComparePanel | None = None
         self.share = WordChoice("share", tr("What shares a scale"), words.SHARES)
         self.colormap = RampChoice()
         self.low = parts.label("", "second", 11, mono=True)
@@ -56,7 +60,7 @@ class Controls(Yielding):
         self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         ramp = (self.low, self.colormap, self.high)
         ways = (None, self.difference_ramp, self.difference, self.more)
-        items = (self.kind, self.sort, self.scale, self.share, *ramp, *ways)
+        items = (self.kind, self.vary, self.sort, self.scale, self.share, *ramp, *ways)
         super().__init__(parts.row(*items, spacing=5, margins=(10, 0, 10, 8)), self._steps(), parent)
         self.setFixedHeight(scaled(HEIGHT))
         for box, tips in ((self.scale, words.SCALE_TIPS), (self.share, words.SHARE_TIPS)):
@@ -72,6 +76,7 @@ class Controls(Yielding):
         _choose(self.scale, look.scale)
         _choose(self.share, look.share)
         _choose(self.colormap, look.colormap)
+        self._show_vary(long=True)
         sort = words.tr(words.SORTS[look.sort])
         self.sort.say(words.tr("Sort: {}").format(sort), sort)
         self._sortable = cams is None
@@ -113,9 +118,11 @@ class Controls(Yielding):
         return [
             (lambda: ramp.setVisible(self._has_difference), lambda: None),
             (self.more.hide, lambda: None),
+            (lambda: self._show_vary(long=True), lambda: self._show_vary(long=False)),
             (lambda: self.share.shorten(False), lambda: self.share.shorten(True)),
             (lambda: self.share.setVisible(self._has_shares), self._hide_share),
             (lambda: difference.setToolButtonStyle(both), lambda: difference.setToolButtonStyle(alone)),
+            (lambda: self._bare_vary(False), lambda: self._bare_vary(True)),
             (lambda: self.scale.shorten(False), lambda: self.scale.shorten(True)),
             (lambda: sort.shorten(False), lambda: sort.shorten(True)),
             (lambda: self.colormap.shorten(False), lambda: self.colormap.shorten(True)),
@@ -125,9 +132,25 @@ class Controls(Yielding):
             (lambda: None, ramp.hide),  # its numbers are in the foot too
             (lambda: sort.setVisible(self._sortable), lambda: self._give_to_menu(sort)),
             (difference.show, lambda: self._give_to_menu(difference)),
+            (self.vary.show, lambda: self._give_to_menu(self.vary)),
             (lambda: self.kind.show_alone(False), lambda: self.kind.show_alone(True)),
             (lambda: None, self.colormap.shrink),
         ]
+
+    def _show_vary(self, *, long: bool) -> None:
+        name = name_of(self._session.varying.vary)
+        self.vary.setText(" " + (words.tr("Vary: {}").format(name) if long else name))
+
+    def _bare_vary(self, on: bool) -> None:
+        ways = Qt.ToolButtonStyle
+        self.vary.setToolButtonStyle(ways.ToolButtonIconOnly if on else ways.ToolButtonTextBesideIcon)
+
+    def choose_columns(self) -> ComparePanel:
+        """Show the panel that chooses what columns differ in."""
+        if self._panel is None:
+            self._panel = ComparePanel(self._session, self)
+        self._panel.pop_up(self.vary if self.vary.isVisible() else self.kind)
+        return self._panel
 
     def _hide_share(self) -> None:
         if self._has_shares:
@@ -148,6 +171,8 @@ class Controls(Yielding):
             for button in self.kind.buttons:
                 _add(menu, button.accessibleName(), button.isChecked(), button.click)
             menu.addSeparator()
+        if self.vary.isHidden():
+            menu.addAction(words.tr("What columns differ in…"), self.choose_columns)
         if self.share.isHidden() and self._has_shares:
             _add_choices(menu.addMenu(words.tr("What shares a scale")), self.share)
         if self.sort.isHidden() and self._sortable:
@@ -170,6 +195,7 @@ class Controls(Yielding):
             box.currentIndexChanged.connect(
                 lambda _, box=box, name=name: self._on_chosen(name, str(box.currentData()))
             )
+        self.vary.clicked.connect(self.choose_columns)
         self.difference.clicked.connect(lambda on: self._session.set_look(difference=on))
 
     def _on_chosen(self, name: str, value: str) -> None:
@@ -232,6 +258,20 @@ def _add(menu: QMenu, text: str, on: bool, does: Callable[[], object]) -> QActio
     action.setChecked(on)
     action.triggered.connect(lambda _=False: does())
     return action
+
+
+def _drop(name: str, icon: str, tip: str) -> QToolButton:
+    made = QToolButton()
+    made.setObjectName(name)
+    made.setProperty("role", "button")
+    made.setFont(font("ui", 12))
+    set_icon(made, icon)
+    made.setFixedHeight(scaled(28))
+    made.setToolTip(tip)
+    made.setAccessibleName(tip)
+    made.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return made
 
 
 def _toggle(text: str, icon: str, tip: str) -> QToolButton:

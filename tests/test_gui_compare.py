@@ -1,0 +1,118 @@
+"""Choosing what columns differ in: ticks in the panel become variants, and these become columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from gui_nets import Tiny, picture, settled
+from PySide6.QtCore import QPoint, Qt
+from pytestqt.qtbot import QtBot
+from torch import nn
+
+from hookviewer.gui.compare_panel import ComparePanel
+from hookviewer.gui.session import Session
+from hookviewer.gui.state import PLAIN, Variant
+from hookviewer.gui.varying import Vary
+from hookviewer.gui.wall import WallPanel
+from hookviewer.kinds import Kind
+
+
+@pytest.fixture
+def session(qtbot: QtBot) -> Session:
+    made = Session()
+    made.set_model(Tiny().eval())
+    made.add_inputs([picture(0)])
+    made.select(path="stem.1")
+    settled(qtbot, made)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, session: Session) -> ComparePanel:
+    made = ComparePanel(session)
+    qtbot.addWidget(made)
+    return made
+
+
+def tick(qtbot: QtBot, panel: ComparePanel, vary: Vary, name: str) -> None:
+    panel.kinds.setCurrentRow(list(Vary).index(vary))
+    box = next(one for one in panel.boxes if one.text() == name and not one.isHidden())
+    panel.show()
+    qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(8, box.height() // 2))
+    settled(qtbot, panel._session)
+
+
+def values(session: Session, column: int, path: str) -> torch.Tensor:
+    number = session.ticked_inputs[column].number
+    return session.runs[number].recording.record(path, Kind.OUTPUT).tensor()
+
+
+def test_a_tick_at_train_gives_a_column_of_batch_statistics(
+    qtbot: QtBot, session: Session, panel: ComparePanel
+) -> None:
+    session.tick(["stem.0"], True)
+    tick(qtbot, panel, Vary.MODE, "train")
+    assert [item.title for item in session.ticked_inputs] == ["picture0", "picture0 · train"]
+    before = values(session, 1, "stem.0")
+    mean, var = before.mean((0, 2, 3), keepdim=True), before.var((0, 2, 3), correction=0, keepdim=True)
+    torch.testing.assert_close(values(session, 1, "stem.1"), (before - mean) / (var + 1e-5).sqrt())
+    tick(qtbot, panel, Vary.MODE, "train")
+    assert session.variants == (PLAIN,)
+    assert panel.count.text() == "1 column"
+
+
+def test_what_is_in_force_is_listed_first_and_cannot_be_unticked(
+    qtbot: QtBot, session: Session, panel: ComparePanel
+) -> None:
+    for vary in (Vary.DTYPE, Vary.MODE, Vary.SEED, Vary.DEVICE, Vary.TARGETS):
+        panel.kinds.setCurrentRow(list(Vary).index(vary))
+        assert panel.boxes[0].isChecked()
+        assert not panel.boxes[0].isEnabled()
+        assert all(not box.isChecked() for box in panel.boxes[1:] if not box.isHidden())
+
+
+def test_ticking_in_another_list_takes_the_place_and_a_foreign_variant_stays(
+    qtbot: QtBot, session: Session, panel: ComparePanel
+) -> None:
+    foreign = Variant(7, "theirs", (("seed", 99),))
+    session.set_variants((PLAIN, foreign))
+    tick(qtbot, panel, Vary.SEED, "seed 3")
+    tick(qtbot, panel, Vary.MODE, "train")
+    assert [one.name for one in session.variants] == ["", "train", "theirs"]
+    qtbot.mouseClick(panel.none, Qt.MouseButton.LeftButton)
+    assert session.variants == (PLAIN, foreign)
+
+
+def test_inputs_are_ticked_in_the_panel_too(qtbot: QtBot, session: Session, panel: ComparePanel) -> None:
+    session.add_inputs([picture(1)], ticked=False)
+    tick(qtbot, panel, Vary.INPUTS, "picture1")
+    assert [item.title for item in session.ticked_inputs] == ["picture0", "picture1"]
+
+
+def test_gradients_of_two_targets_stand_side_by_side(
+    qtbot: QtBot, session: Session, panel: ComparePanel
+) -> None:
+    tick(qtbot, panel, Vary.TARGETS, "sum of the output")
+    first, second = (session.runs[item.number].recording for item in session.ticked_inputs)
+    assert second.target_value == pytest.approx(float(first.output.sum()))
+    assert first.target_value == pytest.approx(float(first.output.max()))
+
+
+def test_the_wall_says_what_varies_and_opens_the_panel(qtbot: QtBot, session: Session) -> None:
+    wall = WallPanel(session)
+    qtbot.addWidget(wall)
+    wall.resize(1400, 700)
+    wall.show()
+    assert wall.controls.vary.text().strip() == "Vary: inputs"
+    qtbot.mouseClick(wall.controls.vary, Qt.MouseButton.LeftButton)
+    shown = wall.findChild(ComparePanel)
+    assert shown is not None
+    assert shown.isVisible()
+    tick(qtbot, shown, Vary.MODE, "train")
+    shown.hide()
+    wall.refresh()
+    assert wall.controls.vary.text().strip() == "Vary: mode"
+    assert len(wall.lanes.columns) == 2
