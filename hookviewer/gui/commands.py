@@ -108,6 +108,7 @@ class Commands(QObject):
         add("remove_input", self.tr("Remove this input"), self._remove_input)
 
     def _make_view(self) -> None:
+        session = self._session
         titles = {
             "left": self.tr("Modules and inputs"),
             "bottom": self.tr("Layers"),
@@ -121,6 +122,12 @@ class Commands(QObject):
             action.setChecked(True)
         look = "sun" if theme().dark else "moon"
         self.actions.add("theme", self.tr("Light or dark"), self._switch_theme, "Ctrl+Shift+L", look)
+        calls = self.actions.switch("calls", self.tr("Functional calls"), session.calls.set_on)
+        session.calls_changed.connect(self._remember_calls)
+        calls.setChecked(settings.lists_calls())
+        modules = self._window.docks.modules
+        add = self.actions.add
+        add("overwritten", self.tr("Show overwritten layers"), modules.show_overwritten)
         self.actions.switch("full_screen", self.tr("Full screen"), self._set_full_screen, "F11")
         self.actions.add("reset_layout", self.tr("Reset layout"), self._window.docks.reset)
 
@@ -158,6 +165,10 @@ class Commands(QObject):
         can |= dict.fromkeys(brings, there)
         can |= dict.fromkeys(("panel_bottom", "panel_right"), there)
         can["difference"] = len(session.ticked_inputs) > 1
+        count = self._window.docks.modules.overwritten
+        words = self.tr("Show overwritten layers")
+        actions["overwritten"].setText(f"{words} ({count})" if count else words)
+        can["overwritten"] = bool(count)
         for name, on in can.items():
             actions[name].setEnabled(on)
         _check(actions, "auto", session.auto)
@@ -187,6 +198,10 @@ class Commands(QObject):
             focus.paste()
         else:
             self._bringing.paste()
+
+    def _remember_calls(self) -> None:
+        _check(self.actions, "calls", self._session.calls.on)
+        settings.remember_lists_calls(self._session.calls.on)
 
     def _show_step(self, action: QAction, words: str, step: str) -> None:
         action.setText(f"{words}: {step}" if step else words)

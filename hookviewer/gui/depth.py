@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from hookviewer.gui.call_paths import parent_of, words_of
 from hookviewer.gui.layer_rows import parameter_norms
 from hookviewer.gui.module_facts import executed
 from hookviewer.gui.state import InputItem, Run
@@ -49,7 +50,7 @@ def layers_of(runs: Sequence[Run]) -> list[str]:
     """Return the innermost called modules, and all with values, in the longest run's order."""
     orders = [executed(run) for run in runs]
     longest = max(orders, key=len, default=[])
-    inner = set(longest) - {path.rpartition(".")[0] for path in longest if path}
+    inner = set(longest) - {parent_of(path) for path in longest if path}
     inner |= {key.path for run in runs for key, record in run.recording.items() if record.kept is not None}
     return [path for path in longest if path in inner - {""}]
 
@@ -90,7 +91,7 @@ def blocks(layers: Sequence[str]) -> list[Block]:
     if not layers:
         return []
     depth = _block_depth(layers)
-    names = [".".join(path.split(".")[:depth]) for path in layers]
+    names = [".".join(words_of(path)[:depth]) for path in layers]
     made: list[Block] = []
     for place, name in enumerate(names):
         if made and made[-1].name == name:
@@ -111,9 +112,10 @@ def _label(name: str, families: collections.Counter[str]) -> str:
 
 def _block_depth(layers: Sequence[str]) -> int:
     """Return the smallest depth of names that gives at least 6 blocks, or the largest there is below 40."""
-    deepest = max(path.count(".") + 1 for path in layers)
+    parts = [words_of(path) for path in layers]
+    deepest = max(map(len, parts))
     for depth in range(1, deepest + 1):
-        count = len({".".join(path.split(".")[:depth]) for path in layers})
+        count = len({".".join(words[:depth]) for words in parts})
         if count >= 6:
             return depth if count <= 40 else max(depth - 1, 1)
     return deepest

@@ -122,9 +122,8 @@ class History(QObject):
         self.stack.push(step)
 
     def _tick(self, paths: frozenset[str]) -> None:
-        tree = self._session.tree
-        there = {node.path for node in tree.walk()} if tree is not None else set()
-        self._session.set_plan(dataclasses.replace(self._session.plan, paths=paths & there))
+        there = self._session.calls.possible(paths)
+        self._session.set_plan(dataclasses.replace(self._session.plan, paths=there))
 
     # -- inputs ---------------------------------------------------------------------------------------------
 

@@ -159,7 +159,7 @@ class Menus(QObject):
             (self.tr("Zoom out"), "−", Qt.Key.Key_Minus),
             (self.tr("One cell, one pixel"), "1", Qt.Key.Key_1),
         )
-        menu.addSeparator()
+        self._put(menu, "", "calls", "overwritten", "")
         themes = menu.addMenu(self.tr("Theme"))
         self._choices(
             themes,

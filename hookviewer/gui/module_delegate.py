@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from hookviewer.gui import icons
+from hookviewer.gui.call_nodes import CallNode
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.indicators import TICK
 from hookviewer.gui.module_facts import Facts
@@ -89,10 +90,13 @@ class ModuleDelegate(QStyledItemDelegate):
         for mark, token in _marks(node, facts):
             right -= 17
             painter.drawPixmap(right + 2, rect.center().y() - 6, icons.pixmap(mark, token, 14))
+        call = isinstance(node, CallNode) and node.functional
         face = QFont(self._name_font)
-        face.setItalic(bool(facts.reason))
+        face.setItalic(bool(facts.reason) or call)
         face.setWeight(MEDIUM if chosen else QFont.Weight.Normal)
         ink = colours["error" if facts.failed else "text_off" if facts.reason else "text"]
+        if call and not (facts.failed or facts.reason):
+            ink = colours.family["op"]
         self._paint_words(
             painter, QRect(left, rect.top(), right - left, rect.height()), index, node, face, ink
         )
@@ -139,8 +143,12 @@ class ModuleDelegate(QStyledItemDelegate):
         painter.setFont(self._small)
         width = min(painter.fontMetrics().horizontalAdvance(node.type) + 12, rect.width() - 4)
         badge = QRectF(rect.left() + 2, rect.center().y() - 8, width, 17)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colours.tint(ink, 0.14 if colours.dark else 0.1))
+        if family == "op":
+            painter.setPen(QPen(ink, 1, Qt.PenStyle.DashLine))
+            badge = badge.adjusted(0.5, 0.5, -0.5, -0.5)
+        else:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colours.tint(ink, 0.14 if colours.dark else 0.1))
         painter.drawRoundedRect(badge, 4, 4)
         self._text(painter, badge.toRect().adjusted(6, 0, -5, 0), node.type, self._small, ink, _LEFT)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from hookviewer.gui.call_nodes import CallNode
+from hookviewer.gui.call_paths import above
 from hookviewer.gui.state import Run, TargetChoice
 from hookviewer.kinds import GRADIENTS, Kind
 from hookviewer.modules import ModuleNode
@@ -40,6 +42,8 @@ class Facts:
     """Why it was not called."""
     failed: str = ""
     """What it raised."""
+    overwritten: str = ""
+    """What has overwritten its output in place."""
 
 
 UNKNOWN = Facts()
@@ -49,13 +53,21 @@ def facts_of(run: Run | None) -> dict[str, Facts]:
     """Return the facts of every module that the run reached or knows to be unreached, by canonical path."""
     if run is None:
         return {}
-    sizes = _sizes(run)
+    sizes, overwritten = _sizes(run), overwritten_in(run)
     found = {path: Facts(reason=why) for path, why in run.recording.never_called.items()}
     for path, calls in run.recording.module_calls.items():
         if calls:
             found[path] = Facts(
-                calls[0].input_shapes, calls[0].output_shapes, len(calls), calls[0].order, sizes.get(path)
+                calls[0].input_shapes,
+                calls[0].output_shapes,
+                len(calls),
+                calls[0].order,
+                sizes.get(path),
+                overwritten=overwritten.get(path, ""),
             )
+    for key, why in run.recording.absent.items():  # a functional call that was asked for and not made
+        if not run.recording.calls(key.path):
+            found.setdefault(key.path, Facts(reason=why))
     return found | failure_of(run, found)
 
 
@@ -73,6 +85,16 @@ def _sizes(run: Run) -> dict[str, float]:
         if key.kind is Kind.OUTPUT and math.isfinite(summary.mean_abs):
             sizes.setdefault(key.path, summary.mean_abs)
     return sizes
+
+
+def overwritten_in(run: Run | None) -> dict[str, str]:
+    """Return what has overwritten the output of each module or functional call in place, by path."""
+    records = run.recording.values() if run is not None else ()
+    return {
+        record.key.path: record.overwritten_by
+        for record in records
+        if record.overwritten_by is not None and record.key.kind is Kind.OUTPUT
+    }
 
 
 def with_shapes(run: Run | None) -> bool:
@@ -104,8 +126,10 @@ def _elements(shapes: Iterable[tuple[int, ...]]) -> int:
 
 
 def family_of(node: ModuleNode) -> str:
-    """Return the family whose colour the type's badge has: `conv`, `norm`, `container` and so on."""
+    """Return the family whose colour the type's badge has: `conv`, `norm`, `container`, `op` and so on."""
     kind = node.type
+    if isinstance(node, CallNode) and node.functional:
+        return "op"
     if "Attention" in kind:
         return "attention"
     if node.children:
@@ -119,13 +143,6 @@ def family_of(node: ModuleNode) -> str:
 def parents_of(paths: Iterable[str]) -> frozenset[str]:
     """Return every path above one of `paths`."""
     return frozenset(parent for path in paths for parent in above(path))
-
-
-def above(path: str) -> Iterator[str]:
-    """Yield the paths above `path`, the model itself last."""
-    while path:
-        path = path.rpartition(".")[0]
-        yield path
 
 
 def executed(run: Run | None) -> list[str]:

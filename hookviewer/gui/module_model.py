@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -38,6 +39,7 @@ class ModuleModel(QAbstractItemModel):
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self._tree: ModuleNode | None = None
         self._nodes: list[ModuleNode] = []
         self._parents: list[int] = []
         self._children: list[list[int]] = []
@@ -64,10 +66,16 @@ class ModuleModel(QAbstractItemModel):
         self.beginResetModel()
         self._nodes, self._parents, self._children, self._places, self._rows = [], [], [], [], {}
         self._facts = {}
-        if self._session.tree is not None:
-            self._enter(self._session.tree, -1, 0)
+        self._tree = self._session.calls.tree
+        if self._tree is not None:
+            self._enter(self._tree, -1, 0)
         self._above = parents_of(self._session.plan.paths)
         self.endResetModel()
+
+    @property
+    def outdated(self) -> bool:
+        """Whether a run has found other rows than those that are shown."""
+        return self._session.calls.tree is not self._tree
 
     def read_ticks(self) -> None:
         """Show the session's ticks."""
@@ -110,6 +118,18 @@ class ModuleModel(QAbstractItemModel):
     def index_of(self, path: str) -> QModelIndex:
         """Return the index of a path's row; an invalid one where there is none."""
         return self._index(self._rows[path], 0) if path in self._rows else QModelIndex()
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The paths of the rows that have rows below them."""
+        return tuple(
+            node.path for node, children in zip(self._nodes, self._children, strict=True) if children
+        )
+
+    @property
+    def known(self) -> Mapping[str, Facts]:
+        """What the runs say, by canonical path."""
+        return self._facts
 
     def facts(self, node: ModuleNode) -> Facts:
         """Return what the runs say about a module."""

@@ -10,10 +10,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
 from hookviewer.gui import numbers
+from hookviewer.gui.call_links import call_named
+from hookviewer.gui.call_nodes import CallNode
+from hookviewer.gui.call_paths import above
 from hookviewer.gui.filter_field import FilterField
 from hookviewer.gui.giving_way import Elided
-from hookviewer.gui.module_facts import above, bytes_per_run, telling_run
-from hookviewer.gui.module_filter import ModuleFilter
+from hookviewer.gui.module_facts import bytes_per_run, telling_run
+from hookviewer.gui.module_filter import OVERWRITTEN, ModuleFilter
 from hookviewer.gui.module_model import NAME, NODE, PATH, ModuleModel
 from hookviewer.gui.module_tree import ModuleTree
 from hookviewer.gui.panels import EmptyOr
@@ -40,7 +43,8 @@ class ModulePanel(QWidget):
         self.tree = ModuleTree(self.rows)
         self.filter = FilterField(
             self.tr("Filter: name, features.*, type:Conv2d"),
-            self.tr("A part of the path, a glob on the whole path, or type:Class") + "  Ctrl+F",
+            self.tr("A part of the path, a glob on the whole path, type:Class, op:add or overwritten")
+            + "  Ctrl+F",
             self.tr("Filter modules"),
         )
         self._found = EmptyOr(self.tree, "search", "")
@@ -48,6 +52,9 @@ class ModulePanel(QWidget):
         """What was open before rows were hidden; None while none are."""
         self.ticked_only = tool("list-checks", self.tr("Show ticked modules only"), checkable=True)
         self.by_order = tool("list-ordered", self.tr("Order of execution"), checkable=True)
+        self.calls = tool(
+            "square-function", self.tr("Functional calls: +, F.relu, torch.cat …"), checkable=True
+        )
         self.foot = Elided(role="caption", size=11)
         self._hiding = False
         self._input: int | None = None
@@ -59,7 +66,8 @@ class ModulePanel(QWidget):
     def _lay_out(self) -> EmptyOr:
         foot = frame(row(self.foot, margins=(12, 0, 8, 0)))
         foot.setFixedHeight(scaled(26))
-        head = frame(row(self.filter, self.ticked_only, self.by_order, spacing=4, margins=(8, 0, 6, 8)))
+        switches = (self.ticked_only, self.by_order, self.calls)
+        head = frame(row(self.filter, *switches, spacing=4, margins=(8, 0, 6, 8)))
         content = frame(column(head, self._found, rule(), foot))
         empty = EmptyOr(content, "layers", self.tr("The modules of a model appear here when one is open."))
         self.setLayout(column(empty))
@@ -70,6 +78,9 @@ class ModulePanel(QWidget):
         self.filter.textChanged.connect(self._on_filter_changed)
         self.ticked_only.toggled.connect(self._on_ticked_only)
         self.by_order.toggled.connect(self.rows.sort_by_execution)
+        self.calls.toggled.connect(session.calls.set_on)
+        session.calls_changed.connect(self._on_calls_changed)
+        session.plan_changed.connect(self._read_tree)
         self.tree.ticked_below.connect(self.tick_below)
         self.tree.customContextMenuRequested.connect(self._on_menu_requested)
         self.tree.selectionModel().currentChanged.connect(self._on_current_changed)
@@ -106,8 +117,28 @@ class ModulePanel(QWidget):
             self._later.start()
 
     def _read_runs(self) -> None:
+        self._read_tree()
         self.model.read_runs()
+        if self.rows.words == OVERWRITTEN:
+            self.rows.invalidate()
         self._say_cost()
+
+    def _on_calls_changed(self) -> None:
+        self.calls.setChecked(self._session.calls.on)
+        self._read_runs()
+
+    def _read_tree(self) -> None:
+        """Show the rows that a run has found; what was open stays open."""
+        if not self.model.outdated:
+            return
+        opened, place = self._open_paths(), self.tree.verticalScrollBar().value()
+        self._hiding = True
+        self.model.read_tree()
+        self.model.read_runs()
+        self._open_only(opened)
+        self.tree.setCurrentIndex(self._row(self._session.selection.path))
+        self.tree.verticalScrollBar().setValue(place)
+        self._hiding = False
 
     def _on_run_progressed(self, progress: Progress) -> None:
         if progress.path != self.tree.running:
@@ -152,7 +183,7 @@ class ModulePanel(QWidget):
         self.tree.scrollTo(self._row(path))
 
     def _say_cost(self) -> None:
-        session, tree = self._session, self._session.tree
+        session, tree = self._session, self._session.calls.tree
         if tree is None:
             return
         count = sum(1 for node in tree.walk() if node.path)
@@ -208,8 +239,7 @@ class ModulePanel(QWidget):
         self._say_found()
 
     def _open_paths(self) -> frozenset[str]:
-        nodes = self._session.tree.walk() if self._session.tree is not None else ()
-        paths = (node.path for node in nodes if node.children)
+        paths = self.model.parents
         return frozenset(path for path in paths if self.tree.isExpanded(self._row(path)))
 
     def _open_only(self, paths: frozenset[str]) -> None:
@@ -243,15 +273,29 @@ class ModulePanel(QWidget):
 
     def tick_type(self, kind: str) -> None:
         """Tick all modules of a class."""
-        tree = self._session.tree
+        self._tick_where(lambda node: node.type == kind)
+
+    def tick_op(self, op: str) -> None:
+        """Tick all calls of a function."""
+        self._tick_where(lambda node: isinstance(node, CallNode) and node.op == op)
+
+    def _tick_where(self, wanted: Callable[[ModuleNode], bool]) -> None:
+        tree = self._session.calls.tree
         if tree is not None:
-            self._session.tick(
-                [node.alias_of or node.path for node in tree.walk() if node.type == kind], True
-            )
+            self._session.tick([node.alias_of or node.path for node in tree.walk() if wanted(node)], True)
 
     def untick_all(self) -> None:
         """Untick every module."""
         self._session.tick(self._session.plan.paths, False)
+
+    def show_overwritten(self) -> None:
+        """List the layers whose output is overwritten in place later."""
+        self.filter.setText(OVERWRITTEN)
+
+    @property
+    def overwritten(self) -> int:
+        """How many such layers the runs know of."""
+        return sum(bool(facts.overwritten) for facts in self.model.known.values())
 
     def _on_menu_requested(self, point: QPoint) -> None:
         index = self.tree.indexAt(point).siblingAtColumn(NAME)
@@ -265,14 +309,27 @@ class ModulePanel(QWidget):
         if node is not None:
             menu.addAction(self.tr("Tick all below"), lambda: self.tick_below(node, True))
             menu.addAction(self.tr("Untick all below"), lambda: self.tick_below(node, False))
-            words = self.tr("Tick all of type {}").format(node.type)
-            menu.addAction(words, lambda: self.tick_type(node.type))
+            self._add_same(menu, node)
         menu.addAction(self.tr("Untick all"), self.untick_all)
         menu.addSeparator()
         if node is not None:
             path = str(index.data(PATH))
             menu.addAction(self.tr("Copy path"), lambda: QGuiApplication.clipboard().setText(path))
             menu.addAction(self.tr("Expand all below"), lambda: self.tree.expandRecursively(index))
+        if self.overwritten:
+            words = self.tr("Show overwritten layers ({})").format(self.overwritten)
+            menu.addAction(words, self.show_overwritten)
         menu.addAction(self.tr("Expand all"), self.tree.expandAll)
         menu.addAction(self.tr("Collapse all"), self.tree.collapseAll)
         return menu
+
+    def _add_same(self, menu: QMenu, node: ModuleNode) -> None:
+        """Offer what there is for all rows of this kind, and the way to the call that uses its weights."""
+        if isinstance(node, CallNode) and node.op:
+            menu.addAction(self.tr("Tick all calls of {}").format(node.op), lambda: self.tick_op(node.op))
+        else:
+            words = self.tr("Tick all of type {}").format(node.type)
+            menu.addAction(words, lambda: self.tick_type(node.type))
+        call = call_named(self.model.facts(node).reason)
+        if call:
+            menu.addAction(self.tr("Go to {}").format(call), lambda: self._session.select(path=call))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from hookviewer.gui import numbers
+from hookviewer.gui.call_nodes import CallNode
 from hookviewer.gui.module_facts import Facts
 from hookviewer.modules import ModuleNode
 
@@ -37,7 +38,7 @@ def alias_words(node: ModuleNode) -> str:
 
 def tooltip(node: ModuleNode, facts: Facts) -> str:
     """Return all that is known of a module, one fact a line."""
-    lines = [node.path or _tr("The model itself"), f"{node.type}({node.details})"]
+    lines = [node.path or _tr("The model itself"), _what(node)]
     if facts.failed:
         lines.append(facts.failed)
     if facts.reason:
@@ -47,10 +48,23 @@ def tooltip(node: ModuleNode, facts: Facts) -> str:
         after = ", ".join(numbers.shape(shape) for shape in facts.outputs) or "–"
         times = _tr("called once") if facts.calls == 1 else _tr("called {} times").format(facts.calls)
         lines.append(f"{before} → {after}, {times}")
+    if facts.overwritten:
+        lines.append(_tr("Overwritten in place by {}: a plain hook would miss it").format(facts.overwritten))
     if facts.mean_abs is not None:
         lines.append(_tr("mean |a| {}").format(numbers.number(facts.mean_abs)))
     lines += _parameter_lines(node)
     return "\n".join(lines)
+
+
+def _what(node: ModuleNode) -> str:
+    """Return what a row stands for, in words where it is no submodule."""
+    if not isinstance(node, CallNode):
+        return f"{node.type}({node.details})"
+    if node.functional:
+        return _tr("The function {}, called by {}").format(node.op, node.parent or _tr("the model"))
+    if node.built:
+        return _tr("{}: built in forward, or brought from elsewhere; no module holds it").format(node.type)
+    return _tr("{}: held in a plain list, mapping or object, not as a submodule").format(node.type)
 
 
 def _parameter_lines(node: ModuleNode) -> list[str]:

@@ -28,7 +28,7 @@ class RunLane:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._fresh = False
+        self._fresh = self._lists_calls = False
         self._pending: dict[int, Run] = {}
         """What is shown of the inputs that are being run: an earlier run that still holds, growing."""
         self._bringing: dict[int, frozenset[str]] = {}
@@ -58,7 +58,7 @@ class RunLane:
             paths <= self._bringing.get(number, frozenset()) and self._settings[number] == wanted[number]
             for number, paths in lacking.items()
             if paths
-        )
+        ) and (self._lists_calls or not session.calls.on)
 
     def start(self, items: Sequence[InputItem], paths: frozenset[str], *, fresh: bool) -> None:
         """Run the model on `items`; a fresh run replaces what was recorded, others add to it."""
@@ -82,7 +82,7 @@ class RunLane:
         ]
         self._pending = {number: run for number, run in meanwhile.items() if run is not None}
         self._bringing = {item.number: paths for item in items}
-        self._fresh, self._settings = fresh, settings
+        self._fresh, self._settings, self._lists_calls = fresh, settings, session.calls.on
         session.set_running(True)
         models, needed = self.models, self._needed()
 
@@ -106,8 +106,9 @@ class RunLane:
         if settings.target.rule == "none":
             kinds = kinds - {Kind.GRAD_OUTPUT}
         if session.tree is None or (not fresh and runs.fits(run, settings)):
-            return HookPlan(paths, kinds)
-        return HookPlan(paths, kinds, frozenset(node.path for node in session.tree.walk()))
+            return session.calls.asked(HookPlan(paths, kinds), run)
+        every = frozenset(node.path for node in session.tree.walk())
+        return session.calls.asked(HookPlan(paths, kinds, every), run)
 
     def _on_report(self, report: Arrived | tuple[int, Run]) -> None:
         number = report.progress.input if isinstance(report, Arrived) else report[0]

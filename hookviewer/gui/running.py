@@ -162,6 +162,7 @@ def record_input(
         summaries=reporter.summaries | dict(_summaries(recording, reporter.summaries)),
         hooks_left=reporter.hooks(),
         renaming=renaming,
+        lists_calls=plan.ops is not None,
     )
 
 

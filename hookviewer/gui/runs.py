@@ -52,6 +52,7 @@ def joined(before: Run | None, run: Run) -> Run:
         recording=recording,
         guesses=run.guesses or before.guesses,
         summaries={**before.summaries, **run.summaries},
+        lists_calls=before.lists_calls or run.lists_calls,
     )
 
 

@@ -15,7 +15,7 @@ import torch
 from PySide6.QtCore import QObject, Signal
 
 from hookviewer import memory, modules, sources
-from hookviewer.gui import runs
+from hookviewer.gui.call_lane import CallLane
 from hookviewer.gui.carrying import carried
 from hookviewer.gui.editing import Editing
 from hookviewer.gui.field_lane import FieldLane
@@ -62,6 +62,8 @@ class Session(QObject):
     """Someone wants to change how pictures are prepared."""
     levels_asked = Signal()
     """Someone wants to set the levels by keys."""
+    calls_changed = Signal()
+    """Functional calls are listed from now on, or no longer."""
     runs_changed = Signal()
     """A run arrived or was dropped."""
     run_grew = Signal(object)
@@ -100,6 +102,7 @@ class Session(QObject):
         """How the axes are read, by the type of the module: the next model is read in the same way."""
         self._run_lane = RunLane(self)
         self.fields = FieldLane(self)
+        self.calls = CallLane(self)
         self._model_lane = ModelLane(self)
         self._input_lane = InputLane(self)
         self.editing = Editing(self)
@@ -120,8 +123,7 @@ class Session(QObject):
     def exchange_model(self, model: torch.nn.Module) -> None:
         """Look at the same network made anew: only what it no longer has is unticked."""
         self._take_model(model)
-        assert self.tree is not None
-        paths = {node.path for node in self.tree.walk()}
+        paths = self.calls.possible(self.plan.paths | {self.selection.path})
         self.plan = dataclasses.replace(self.plan, paths=self.plan.paths & paths)
         if self.selection.path not in paths:
             self.selection = dataclasses.replace(
@@ -366,11 +368,7 @@ class Session(QObject):
         if self.model is None:
             return
         wanted = self.wanted_paths
-        lacking = {
-            item.number: wanted
-            - runs.dealt_with(self.runs.get(item.number), item.variant.settings(self.settings), wanted)
-            for item in self.ticked_inputs
-        }
+        lacking = {item.number: self.calls.lacking(item, wanted) for item in self.ticked_inputs}
         items = [item for item in self.ticked_inputs if lacking[item.number]]
         if items and not self._run_lane.brings(lacking):
             self._run_lane.start(items, frozenset().union(*lacking.values()), fresh=False)

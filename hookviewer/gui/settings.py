@@ -104,6 +104,16 @@ def remember_budget(size: int) -> None:
     stored().setValue("budget", size)
 
 
+def lists_calls() -> bool:
+    """Return whether the tree lists functional calls."""
+    return str(stored().value("lists_calls", "")) == "true"
+
+
+def remember_lists_calls(on: bool) -> None:
+    """List functional calls from now on, or no longer."""
+    stored().setValue("lists_calls", "true" if on else "false")
+
+
 def recipes() -> Mapping[str, Mapping[str, Any]]:
     """Return the options of `Preprocess` that were chosen by hand, by the spec of the model."""
     try:

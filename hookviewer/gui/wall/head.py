@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
 from hookviewer.gui import numbers, parts
+from hookviewer.gui.call_paths import steps_of
 from hookviewer.gui.columns import WallState, readings_of
 from hookviewer.gui.giving_way import Step, Yielding, hidden
 from hookviewer.gui.module_facts import family_of
@@ -110,7 +111,7 @@ class Head(Yielding):
     def _show_path(self, path: str) -> None:
         card = self._session.card
         name = (card.name if card is not None else "") or words.tr("model")
-        self._node = _node_of(self._session.tree, path)
+        self._node = self._session.calls.node(path)
         if (name, path) != self._crumbs_of:
             self._crumbs_of = (name, path)
             self._make_crumbs(name, path)
@@ -120,11 +121,11 @@ class Head(Yielding):
 
     def _make_crumbs(self, name: str, path: str) -> None:
         """Show the path in buttons that are kept: new ones cost more than all the maps of a layer."""
-        steps = path.split(".") if path else []
-        for place, word in enumerate([name, *steps]):
+        steps = steps_of(path)
+        for place, (word, there) in enumerate([(name, ""), *steps]):
             if place == len(self._kept):
                 self._add_crumb(place)
-            self._show_crumb(self._kept[place], word, ".".join(steps[:place]), last=place == len(steps))
+            self._show_crumb(self._kept[place], word, there, last=place == len(steps))
         every = [link for crumb in self._kept for link in crumb.links]
         self._links = every[: 2 * len(steps) + 1]
         for link in every:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 from hookviewer.arrays import Statistics
 from hookviewer.gui import cams, columns, depth, parts
 from hookviewer.gui.axis_bar import AxisBar
+from hookviewer.gui.call_links import CallLink
 from hookviewer.gui.cams import Cams
 from hookviewer.gui.columns import WallState
 from hookviewer.gui.guard import guarded
@@ -53,8 +54,10 @@ class WallPanel(QFrame):
         self.message_place = QVBoxLayout()
         self.message_place.setSpacing(0)
         self.progress = progress_line()
+        self.call_link = CallLink(session)
         self.lanes, self.foot = Lanes(), Foot()
-        rows = (self.head, self.controls, self.axes, self.message_place, self.progress, self.lanes, self.foot)
+        above = (self.head, self.controls, self.axes, self.call_link)
+        rows = (*above, self.message_place, self.progress, self.lanes, self.foot)
         layout = parts.column(*rows, margins=(1, 1, 1, 1))
         layout.setStretchFactor(self.lanes, 1)
         self.setLayout(layout)
@@ -102,6 +105,7 @@ class WallPanel(QFrame):
         self.head.show_state(wall)
         self.controls.show_state(wall, len(session.ticked_inputs), strips)
         self.axes.show_state(wall)
+        self.call_link.show_state(wall)
         self.lanes.show_state(
             self._wall,
             session.items,
@@ -288,6 +292,7 @@ class WallPanel(QFrame):
             session.selection_changed,
             session.look_changed,
             session.run_finished,
+            session.calls_changed,
         ):
             signal.connect(self.refresh)
         for signal in (session.runs_changed, session.run_started, keeper().changed):
