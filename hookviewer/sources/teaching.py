@@ -21,9 +21,9 @@ from hookviewer.sources.source import Opened
 class FcReluFc(nn.Module):
     """fc1 (3 → 4), relu1, fc2 (4 → 1); the weights are those of the tutorials."""
 
-    def __init__(self, second: tuple[float, ...], bias: float) -> None:
+    def __init__(self, second: tuple[float, ...], bias: float, *, in_place: bool = False) -> None:
         super().__init__()
-        self.fc1, self.relu1, self.fc2 = nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1)
+        self.fc1, self.relu1, self.fc2 = nn.Linear(3, 4), nn.ReLU(in_place), nn.Linear(4, 1)
         first = [[1.0, 2.0, 3.0], [-4.0, -5.0, -6.0], [7.0, 8.0, 9.0], [-10.0, -11.0, -12.0]]
         self.fc1.weight = nn.Parameter(torch.tensor(first))
         self.fc1.bias = nn.Parameter(torch.tensor([1.0, 2.0, 3.0, 4.0]))
@@ -84,9 +84,14 @@ def tensor_hook(example: str = "plus_one") -> Opened:
 
 
 def fc_relu_fc(example: str = "backward") -> Opened:
-    """fc1, relu1, fc2. `backward`: fc2 has weights 10, 20, 30, 40 and bias 2; `forward`: 1, 2, 3, 4 and 1."""
-    weights = {"backward": ((10.0, 20.0, 30.0, 40.0), 2.0), "forward": ((1.0, 2.0, 3.0, 4.0), 1.0)}
-    return _opened(FcReluFc(*_chosen(example, weights)), "fc_relu_fc", example, (1, 3))
+    """fc1, relu1, fc2. `backward`: fc2 has weights 10, 20, 30, 40 and bias 2; `forward`: 1, 2, 3, 4 and 1.
+
+    `in_place` is `backward` with a relu1 that overwrites what fc1 has returned.
+    """
+    backward = ((10.0, 20.0, 30.0, 40.0), 2.0)
+    weights = {"backward": backward, "forward": ((1.0, 2.0, 3.0, 4.0), 1.0), "in_place": backward}
+    model = FcReluFc(*_chosen(example, weights), in_place=example == "in_place")
+    return _opened(model, "fc_relu_fc", example, (1, 3))
 
 
 def simple_cnn(example: str = "counted") -> Opened:
