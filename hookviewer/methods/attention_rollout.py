@@ -30,6 +30,10 @@ class AttentionRollout(Method):
 
     def answers(self, question: Question) -> Iterator[Answer]:
         """Yield the map of the input, [N, 1, rows, columns] of the tokens' grid."""
+        key = Key("", Kind.ATTRIBUTION, 0, self.name)
+        if question.edits:
+            yield key, f"{self.title} does not follow edits: choose it for a run without any."
+            return
         question.tell(0, 1)
         attentions = capture_attention(
             question.model,
@@ -41,7 +45,6 @@ class AttentionRollout(Method):
             cancelled=question.cancelled,
         )
         question.tell(1, 1)
-        key = Key("", Kind.ATTRIBUTION, 0, self.name)
         try:
             values = rolled_out(attentions)
         except HookViewerError as error:

@@ -32,7 +32,7 @@ class Question:
 
     `batch` is the most variants of an input that run at once. `on_progress` gets (runs done, runs in all) of
     the method that is at work, `on_run` the recording of each run. `cancelled` is asked at every module, as
-    in `capture`.
+    in `capture`. `edits` are made in every run, before those of a method.
     """
 
     model: nn.Module
@@ -47,6 +47,7 @@ class Question:
     on_progress: Callable[[int, int], object] | None = None
     cancelled: Callable[[], bool] | None = None
     on_run: Callable[[Recording], object] | None = None
+    edits: Sequence[Edit] = ()
 
     def run(
         self,
@@ -64,7 +65,7 @@ class Question:
             plan,
             kwargs=kwargs,
             target=target or self.target,
-            edits=edits,
+            edits=(*self.edits, *edits),
             mode=self.mode,
             seed=self.seed,
             device=self.device,

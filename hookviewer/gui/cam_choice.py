@@ -1,0 +1,97 @@
+"""Which maps of importance are shown: the methods, the targets, and how they lie on the picture. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable
+
+from hookviewer.errors import HookViewerError
+from hookviewer.methods import Method, find_method
+from hookviewer.target_choice import TargetChoice
+from hookviewer.target_words import words
+
+BETWEEN = " for "
+MOST_TARGETS = 2
+"""Targets beside the one of the run."""
+
+
+@dataclasses.dataclass(frozen=True)
+class CamChoice:
+    """The methods by name, in the order in which they are shown, and `targets` beside the run's own.
+
+    `opacity` is how much a map covers the picture, 0 to 1; `contours` draws lines of one value.
+    """
+
+    methods: tuple[str, ...] = ("grad_cam",)
+    targets: tuple[TargetChoice, ...] = ()
+    opacity: float = 0.75
+    contours: bool = False
+
+    def leaf(self, wish: str) -> str:
+        """Return the leaf to look at: `wish` where that is among those shown, else the first one."""
+        leaves = [leaf_of(name, target) for target in self.every_target for name in self.methods]
+        return wish if wish in leaves else leaves[0]
+
+    @property
+    def every_target(self) -> tuple[TargetChoice | None, ...]:
+        """The run's own target, which is None here, and those beside it."""
+        return (None, *self.targets)
+
+    def with_method(self, name: str, on: bool, order: tuple[str, ...]) -> CamChoice:
+        """Return the choice with a method or without it; the last one stays."""
+        chosen = {*self.methods, name} if on else {*self.methods} - {name}
+        kept = tuple(one for one in order if one in chosen)
+        return dataclasses.replace(self, methods=kept or self.methods)
+
+    def with_target(self, target: TargetChoice, on: bool) -> CamChoice:
+        """Return the choice with a target or without it; of more than there is room for the oldest goes."""
+        kept = tuple(one for one in self.targets if one != target)
+        return dataclasses.replace(self, targets=(*kept, target)[-MOST_TARGETS:] if on else kept)
+
+
+def remembered_choice(names: Iterable[str]) -> CamChoice:
+    """Return the choice of methods that were shown the last time, as far as they are still there."""
+    kept = tuple(name for name in names if is_cam(name))
+    return CamChoice(kept) if kept else CamChoice()
+
+
+def leaf_of(method: str, target: TargetChoice | None = None) -> str:
+    """Return the leaf of a map's record: the method's name, and the target where it is not the run's."""
+    return method if target is None else f"{method}{BETWEEN}{words(target)}"
+
+
+def parts_of(leaf: str) -> tuple[str, str]:
+    """Return the method's name and the words of the target (nothing for the run's own) of a leaf."""
+    method, _, target = leaf.partition(BETWEEN)
+    return method.partition("[")[0], target
+
+
+@functools.cache
+def method_of(name: str) -> Method:
+    """Return the method of that name, always the same one."""
+    return find_method(name)
+
+
+def is_cam(leaf: str) -> bool:
+    """Return whether a record with this leaf is the map of a method."""
+    try:
+        method_of(parts_of(leaf)[0])
+    except HookViewerError:
+        return False
+    return True
+
+
+def scale_of(leaf: str) -> str:
+    """Return the scale on which a method's maps are seen best: `peak`, `symmetric` or `robust`.
+
+    Maps of the input have few pixels that stand out far.
+    """
+    if is_signed(leaf):
+        return "symmetric"
+    return "peak" if method_of(parts_of(leaf)[0]).of_layers else "robust"
+
+
+def is_signed(leaf: str) -> bool:
+    """Return whether a method's maps tell what speaks against the target, too."""
+    return method_of(parts_of(leaf)[0]).signed
