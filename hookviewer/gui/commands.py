@@ -15,6 +15,7 @@ from hookviewer.gui import settings
 from hookviewer.gui.about_page import AboutPage, open_log_folder
 from hookviewer.gui.actions import Actions
 from hookviewer.gui.bringing import Bringing
+from hookviewer.gui.editor import Editor
 from hookviewer.gui.export_dialog import ALL_LAYERS, THIS_CHANNEL, THIS_LAYER, ExportDialog
 from hookviewer.gui.history import History
 from hookviewer.gui.input_panel import step_input
@@ -106,6 +107,12 @@ class Commands(QObject):
         add("tick", self.tr("Tick or untick this module"), self._tick, "Ctrl+T")
         add("untick_all", self.tr("Untick all modules"), self._window.docks.modules.untick_all)
         add("remove_input", self.tr("Remove this input"), self._remove_input)
+        self._editor = Editor(self._session, self._window)
+        add("edit_layer", self.tr("Edit this layer…"), self._editor.ask_layer, "Ctrl+Shift+E", "pencil")
+        add("zero_channel", self.tr("Zero this channel"), self._editor.zero_channel, "Ctrl+Shift+0")
+        add("edit_channel", self.tr("Edit this channel…"), self._editor.ask_channel)
+        add("edit_region", self.tr("Edit this rectangle…"), self._editor.ask_region)
+        add("show_edits", self.tr("Edits"), self._window.docks.show_edits)
 
     def _make_view(self) -> None:
         session = self._session
@@ -165,6 +172,8 @@ class Commands(QObject):
         can |= dict.fromkeys(brings, there)
         can |= dict.fromkeys(("panel_bottom", "panel_right"), there)
         can["difference"] = len(session.ticked_inputs) > 1
+        can |= dict.fromkeys(("edit_layer", "show_edits"), there)
+        can |= dict.fromkeys(("zero_channel", "edit_channel"), shown)
         count = self._window.docks.modules.overwritten
         words = self.tr("Show overwritten layers")
         actions["overwritten"].setText(f"{words} ({count})" if count else words)

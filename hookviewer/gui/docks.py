@@ -7,14 +7,17 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QToolButton
 
 from hookviewer.gui import settings
 from hookviewer.gui.columns import WallState, resolve
+from hookviewer.gui.edit_list import ROW_HEIGHT as EDIT_ROW
+from hookviewer.gui.edit_panel import EditPanel
 from hookviewer.gui.input_panel import InputPanel
 from hookviewer.gui.inspector import Inspector
 from hookviewer.gui.layer_panel import LayerPanel
 from hookviewer.gui.module_panel import ModulePanel
-from hookviewer.gui.panel_sizes import PanelSizes
-from hookviewer.gui.panels import Panel
+from hookviewer.gui.panel_sizes import AROUND, PanelSizes
+from hookviewer.gui.panels import TITLE_HEIGHT, Panel
 from hookviewer.gui.parts import tool
 from hookviewer.gui.session import Session
+from hookviewer.gui.theme import scaled
 
 
 class Docks(QObject):
@@ -25,6 +28,7 @@ class Docks(QObject):
         self._session, self._window = session, window
         self.modules, self.inputs = ModulePanel(session), InputPanel(session)
         self.layers, self.inspector = LayerPanel(session), Inspector(session)
+        self.edits = EditPanel(session)
         self._expand = tool("chevrons-up-down", self.tr("Expand or collapse all"), size=24)
         self._add = tool("image-plus", self.tr("Add input") + "  Ctrl+I", size=24)
         self._arrows = self._channel_arrows()
@@ -41,6 +45,7 @@ class Docks(QObject):
                 "dock_inspector", self.tr("Inspector"), "scan-eye", self.inspector, self._arrows
             ),
             "layers": Panel("dock_layers", self.tr("Layers"), "chart-spline", self.layers, self.layers.tools),
+            "edits": Panel("dock_edits", self.tr("Edits"), "pencil", self.edits, self.edits.tools),
         }
 
     def _channel_arrows(self) -> list[QToolButton]:
@@ -60,6 +65,9 @@ class Docks(QObject):
         window.splitDockWidget(panels["modules"], panels["inputs"], Qt.Orientation.Vertical)
         window.addDockWidget(area.RightDockWidgetArea, panels["inspector"])
         window.addDockWidget(area.BottomDockWidgetArea, panels["layers"])
+        window.addDockWidget(area.RightDockWidgetArea, panels["edits"])
+        window.splitDockWidget(panels["inspector"], panels["edits"], Qt.Orientation.Vertical)
+        panels["edits"].setVisible(bool(self._session.editing.listed))
 
     def _connect(self) -> None:
         session = self._session
@@ -70,7 +78,31 @@ class Docks(QObject):
             signal.connect(self.refresh)
         session.model_changed.connect(self.refresh)
         session.run_grew.connect(self._on_run_grew)
+        session.editing.changed.connect(self._on_edits_changed)
+        self._edits = len(session.editing.listed)
         self.refresh()
+
+    def _on_edits_changed(self) -> None:
+        """Show the list when there is one more edit; it goes with the last one."""
+        count, panel = len(self._session.editing.listed), self.panels["edits"]
+        panel.say(str(count) if count else "")
+        if count > self._edits:
+            self.show_edits()
+        elif not count:
+            panel.hide()
+        self._edits = count
+
+    def show_edits(self) -> None:
+        """Bring the list of edits to the front, with room for its first rows below the inspector."""
+        panel, above = self.panels["edits"], self.panels["inspector"]
+        panel.show()
+        panel.raise_()
+        both = self._window.height() - AROUND
+        rows = scaled(TITLE_HEIGHT + EDIT_ROW * min(max(len(self._session.editing.listed), 2), 4) + 4)
+        height = min(rows, both // 3)
+        if self._window.tabifiedDockWidgets(panel) or panel.isFloating() or panel.height() >= height:
+            return
+        self._window.resizeDocks([above, panel], [both - height, height], Qt.Orientation.Vertical)
 
     def _on_run_grew(self, paths: frozenset[str]) -> None:
         if self._session.selection.path in paths:
@@ -118,6 +150,7 @@ class Docks(QObject):
     def of(self, side: str) -> list[QDockWidget]:
         """Return the docks that a side's switch shows and hides."""
         names = {"left": ("modules", "inputs"), "bottom": ("layers",), "right": ("inspector",)}[side]
+        names += ("edits",) if side == "right" and self._session.editing.listed else ()
         return [self.panels[name] for name in names]
 
     def restore(self) -> bool:

@@ -29,15 +29,6 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("Edits", text)
 
 
-def key_of(recording: Recording, path: str, kind: Kind, call: int | None, leaf: str | None) -> Key | None:
-    """Return the first tensor that is meant; None where the run knows of none."""
-    found = shapes(recording, path, kind, call)
-    if not found:
-        return None
-    chosen = leaf if leaf in found else next(iter(found))
-    return Key(path, kind, call or 0, chosen)
-
-
 def shapes(recording: Recording, path: str, kind: Kind, call: int | None) -> dict[str, tuple[int, ...]]:
     """Return the shapes of the tensors of a call by their leaves; none where it was not called."""
     calls = recording.calls(path)
@@ -68,7 +59,7 @@ def index_of(
     reading = reading if reading in possible else possible[0]
     if reading == MAPS:
         _check(shape[1], shape[2:4], channels, region)
-        return _map_index(channels, region)
+        return map_index(channels, region)
     if reading == VECTOR and region is None:
         _check(shape[1], (1, 1), channels, None)
         return list(channels)
@@ -82,7 +73,10 @@ def _row_index(shape: tuple[int, ...], channels: Sequence[int]) -> list[int]:
     return list(channels)
 
 
-def _map_index(channels: Sequence[int], region: Region | None) -> Any:
+def map_index(channels: Sequence[int], region: Region | None) -> Any:
+    """Return the index of channels and a rectangle in a batch of maps; None for all of it."""
+    if not channels and region is None:
+        return None
     if region is None:
         return list(channels)
     top, left, bottom, right = region

@@ -57,6 +57,7 @@ _KEYS = (
             ("Ctrl PgUp PgDn", QT_TRANSLATE_NOOP("KeysPage", "file before, next in its folder")),
             ("Ctrl Z", QT_TRANSLATE_NOOP("KeysPage", "undo")),
             ("Ctrl R", QT_TRANSLATE_NOOP("KeysPage", "reload model")),
+            ("Ctrl Shift E", QT_TRANSLATE_NOOP("KeysPage", "edit this layer")),
             ("Ctrl 1 2 3", QT_TRANSLATE_NOOP("KeysPage", "side panels")),
             ("?", QT_TRANSLATE_NOOP("KeysPage", "this page")),
         ),

@@ -202,7 +202,8 @@ class Menus(QObject):
             lambda: self._session.selection.shown,
             lambda kind: self._session.select(shown=kind),
         )
-        self._put(menu, "difference", "")
+        self._put(menu, "difference", "", "edit_layer", "zero_channel", "edit_channel", "edit_region")
+        self._put(menu, "show_edits", "")
         self._keys(
             menu,
             (self.tr("Next kind"), "G", Qt.Key.Key_G),

@@ -13,6 +13,7 @@ from hookviewer.gui import numbers
 from hookviewer.gui.call_links import call_named
 from hookviewer.gui.call_nodes import CallNode
 from hookviewer.gui.call_paths import above
+from hookviewer.gui.edit_start import whole_layer
 from hookviewer.gui.filter_field import FilterField
 from hookviewer.gui.giving_way import Elided
 from hookviewer.gui.module_facts import bytes_per_run, telling_run
@@ -284,6 +285,10 @@ class ModulePanel(QWidget):
         if tree is not None:
             self._session.tick([node.alias_of or node.path for node in tree.walk() if wanted(node)], True)
 
+    def _edit(self, node: ModuleNode) -> None:
+        choice = whole_layer(self._session, node.alias_of or node.path)
+        self._session.editing.ask(choice)
+
     def untick_all(self) -> None:
         """Untick every module."""
         self._session.tick(self._session.plan.paths, False)
@@ -314,6 +319,7 @@ class ModulePanel(QWidget):
         menu.addSeparator()
         if node is not None:
             path = str(index.data(PATH))
+            menu.addAction(self.tr("Edit this layer…"), lambda: self._edit(node))
             menu.addAction(self.tr("Copy path"), lambda: QGuiApplication.clipboard().setText(path))
             menu.addAction(self.tr("Expand all below"), lambda: self.tree.expandRecursively(index))
         if self.overwritten:

@@ -97,7 +97,8 @@ class PanelSizes(QObject):
         return at_home and not self._window.tabifiedDockWidgets(dock)
 
     def _measured(self) -> dict[str, int]:
-        sizes = {name: dock.size() for name, dock in self._panels.items() if dock.isVisible()}
+        seen = {name: dock for name, dock in self._panels.items() if name in _HOME and dock.isVisible()}
+        sizes = {name: dock.size() for name, dock in seen.items()}
         return {
             name: size.width() if name in ("modules", "inspector") else size.height()
             for name, size in sizes.items()

@@ -12,6 +12,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QImage
 from PySide6.QtWidgets import QMenu
 
 from hookviewer.gui.columns import Column
+from hookviewer.gui.edit_menu import edits_at
 from hookviewer.gui.icons import icon
 from hookviewer.gui.reading import value
 from hookviewer.gui.scaling import scale_for
@@ -64,6 +65,8 @@ def _add_tile(menu: QMenu, panel: WallPanel, column: Column, spot: Pointed) -> N
     _add(menu, tr("Copy the value {}").format(said), "copy", partial(copy_value, panel, column, spot))
     for text, does in targets_at(panel.session, column, spot):
         _add(menu, text, "crosshair", does)
+    for text, does in edits_at(panel.session, column, spot):
+        _add(menu, text, "pencil", does)
     if column.maps is None or column.maps.layout != "maps":
         return
     _add(menu, tr("Copy the picture of this map"), "image", partial(copy_map, panel, column, spot))
