@@ -23,6 +23,7 @@ from hookviewer.gui.inspector.window import Window
 from hookviewer.gui.numbers import number
 from hookviewer.gui.reading import read_out
 from hookviewer.gui.session import Session
+from hookviewer.gui.status_bar import StatusBar
 from hookviewer.gui.theme import set_theme
 from hookviewer.inputs import Input
 
@@ -84,6 +85,16 @@ def test_the_receptive_field_is_computed_and_written_with_the_way_it_was_found(
     assert inspector.field.versions[0] == "sees 7 × 7 px, computed"
     assert "strides" in inspector.field.toolTip()
     assert read_out(session)[0].endswith("input (8, 20)   sees 7 × 7 px, computed")
+
+
+def test_the_status_bar_says_the_same_place_as_soon_as_it_is_known(
+    qtbot: QtBot, session: Session, inspector: Inspector
+) -> None:
+    bar = StatusBar(session)
+    qtbot.addWidget(bar)
+    _known(qtbot, inspector)
+    assert inspector.input_place.text() == "input (8, 20)"
+    assert "input (8, 20)" in bar.pixel.versions[0]
 
 
 def test_moving_over_cells_asks_the_model_nothing(

@@ -88,6 +88,7 @@ class StatusBar(QStatusBar):
         session.runs_changed.connect(self._say_kept)
         session.run_grew.connect(self._on_run_grew)
         session.runs_changed.connect(self._say_pixel)
+        session.fields_changed.connect(self._say_pixel)
         session.selection_changed.connect(self._say_pixel)
         session.look_changed.connect(self._say_pixel)
         session.pointed_changed.connect(self._say_pixel)
