@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QToolButton
 
 from hookviewer.gui import settings
-from hookviewer.gui.columns import WallState, resolve
+from hookviewer.gui.columns import WallState
 from hookviewer.gui.edit_list import ROW_HEIGHT as EDIT_ROW
 from hookviewer.gui.edit_panel import EditPanel
 from hookviewer.gui.input_panel import InputPanel
@@ -16,6 +16,7 @@ from hookviewer.gui.module_panel import ModulePanel
 from hookviewer.gui.panel_sizes import AROUND, PanelSizes
 from hookviewer.gui.panels import TITLE_HEIGHT, Panel
 from hookviewer.gui.parts import tool
+from hookviewer.gui.present import present_wall
 from hookviewer.gui.session import Session
 from hookviewer.gui.theme import scaled
 
@@ -128,10 +129,7 @@ class Docks(QObject):
         return len(self._wall().order)
 
     def _wall(self) -> WallState:
-        session = self._session
-        return resolve(
-            session.ticked_inputs, session.runs, session.selection, session.look, running=session.running
-        )
+        return present_wall(self._session)
 
     def _step_channel(self, step: int) -> None:
         order = [int(channel) for channel in self._wall().order]

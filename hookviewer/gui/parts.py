@@ -122,6 +122,12 @@ def column(*items: Item, spacing: int = 0, margins: tuple[int, int, int, int] = 
     return made
 
 
+def restyle(widget: QWidget, sheet: str) -> None:
+    """Give a widget a stylesheet; the same one again costs nothing."""
+    if widget.styleSheet() != sheet:
+        widget.setStyleSheet(sheet)
+
+
 def frame(layout: QLayout, name: str = "") -> QFrame:
     """Return a frame around a layout; `name` chooses its look (`panel`, `card`, `panelBody`)."""
     made = QFrame()

@@ -9,6 +9,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QPainter, QPainterPath, QPixmap
 
 from hookviewer import arrays, render
+from hookviewer.gui.remembered import remembered
 from hookviewer.inputs import Input
 from hookviewer.leaves import input_leaves
 from hookviewer.recording import readable
@@ -20,6 +21,11 @@ def picture_of(given: Input) -> Image.Image | None:
     """Return the picture of an input; None where there is none to draw (a scalar, an empty tensor)."""
     if given.image is not None:
         return given.image
+    return _grey_of(given)
+
+
+@remembered(1)
+def _grey_of(given: Input) -> Image.Image | None:
     tensors = [tensor for _, tensor in input_leaves(given.args, given.kwargs)]
     return _grey(tensors[0]) if tensors and tensors[0].numel() else None
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 from hookviewer.gui import likely
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.session import Session
+from hookviewer.gui.state import Guess
 from hookviewer.gui.theme import font, keeper, scaled, theme
 
 ROW, HEAD = 20, 28
@@ -21,6 +22,8 @@ class TopClasses(QFrame):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self.number, self.title = -1, ""
+        self.guesses: tuple[Guess, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         for signal in (session.inputs_changed, session.runs_changed, session.selection_changed):
             signal.connect(self.refresh)
@@ -29,11 +32,14 @@ class TopClasses(QFrame):
 
     def refresh(self) -> None:
         """Show the current input's classes."""
+        before = (self.number, self.title, self.guesses)
         item = self._session.current_input
         run = self._session.runs.get(item.number) if item is not None else None
         self.number = item.number if item is not None else 0
         self.title = item.input.name if item is not None else ""
         self.guesses = run.guesses[:MOST] if run is not None else ()
+        if (self.number, self.title, self.guesses) == before:
+            return
         self.setFixedHeight(scaled(HEAD + ROW * len(self.guesses) + 10))
         spoken = ", ".join(f"{guess.name} {likely.share(guess.share, 3)}" for guess in self.guesses)
         self.setAccessibleName(self.tr("Top 5") + f" {self.title}: {spoken}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
@@ -93,19 +91,25 @@ class LevelPlot(QWidget):
         index = render.to_index(middles, self._focus.levels)
         low, high = self._focus.levels
         top, base = float(heights.max()) or 1.0, self.height() - AXIS
-        for place, height in enumerate(heights):
-            inside = low <= edges[place + 1] and edges[place] <= high
-            left, right = self.x_of(float(edges[place])), self.x_of(float(edges[place + 1]))
-            tall = height / top * (base - 8)
-            colour = QColor(*map(int, table[index[place]][:3])) if inside else hatch
-            painter.fillRect(QRectF(left, base - tall, right - left + 0.6, tall), colour)
+        inside = ((low <= edges[1:]) & (edges[:-1] <= high)).tolist()
+        colours, places = table[index, :3].tolist(), self._places(edges)
+        tall = heights / top * (base - 8)
+        for place, size in enumerate(tall.tolist()):
+            colour = QColor(*colours[place]) if inside[place] else hatch
+            left = places[place]
+            painter.fillRect(QRectF(left, base - size, places[place + 1] - left + 0.6, size), colour)
         painter.setPen(QPen(theme()["border_strong"], 1))
-        painter.drawPolyline(_steps(heights / top * (base - 8), edges, base, self.x_of))
+        painter.drawPolyline(_steps(tall, places, base))
 
     def _paint_line(self, painter: QPainter, own: Values, top: float, edges: Values) -> None:
         base = self.height() - AXIS
         painter.setPen(QPen(theme()["text"], 1.25))
-        painter.drawPolyline(_steps(own / (top or 1.0) * (base - 8), edges, base, self.x_of))
+        painter.drawPolyline(_steps(own / (top or 1.0) * (base - 8), self._places(edges), base))
+
+    def _places(self, values: Values) -> list[float]:
+        """Return where many values stand, in pixels."""
+        low, high = self._span
+        return [float(place) for place in (values - low) / (high - low) * self.width()]
 
     def _paint_handles(self, painter: QPainter) -> None:
         if self._focus is None:
@@ -215,9 +219,8 @@ def tick_words(value: float) -> str:
     return words.replace("-", "−")
 
 
-def _steps(heights: Values, edges: Values, base: float, x_of: Callable[[float], float]) -> QPolygonF:
+def _steps(heights: Values, places: list[float], base: float) -> QPolygonF:
     points: list[QPointF] = []
-    for place, height in enumerate(heights):
-        y = base - float(height)
-        points += [QPointF(x_of(float(edges[place])), y), QPointF(x_of(float(edges[place + 1])), y)]
+    for left, right, height in zip(places, places[1:], heights.tolist(), strict=False):
+        points += [QPointF(left, base - height), QPointF(right, base - height)]
     return QPolygonF(points)

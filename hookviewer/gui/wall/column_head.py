@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QLayout, QSizePolicy, QWidget
 from hookviewer.gui import thumbnails
 from hookviewer.gui.columns import Column
 from hookviewer.gui.giving_way import Elided
-from hookviewer.gui.parts import icon_label, label, row
+from hookviewer.gui.parts import icon_label, label, restyle, row
 from hookviewer.gui.state import InputItem
 from hookviewer.gui.theme import SEMIBOLD, keeper, scaled, theme
 
@@ -74,5 +74,5 @@ class ColumnHead(QFrame):
             return
         colour: QColor = theme().input(self._shown[0].number)
         ground = theme().tint(colour, 0.22)
-        self.letter.setStyleSheet(f"background: {ground.name()}; color: {colour.name()}; border-radius: 4px;")
-        self.dot.setStyleSheet(f"background: {colour.name()}; border-radius: 4px;")
+        restyle(self.letter, f"background: {ground.name()}; color: {colour.name()}; border-radius: 4px;")
+        restyle(self.dot, f"background: {colour.name()}; border-radius: 4px;")
