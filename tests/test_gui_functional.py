@@ -1,4 +1,4 @@
-"""Functional calls in the window: listed, ticked, looked at, walked to, filtered; nothing where they are off."""
+"""Functional calls in the window: listed, ticked, seen, walked to, filtered; nothing where they are off."""
 
 from __future__ import annotations
 

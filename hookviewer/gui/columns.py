@@ -13,19 +13,23 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QCoreApplication
 
-from hookviewer import arrays, methods, render
+from hookviewer import arrays, methods
 from hookviewer.errors import HookViewerError
 from hookviewer.gui import likely, sequences, sorting
 from hookviewer.gui.comparing import (
     Pair,
     compared_maps,
-    difference_maps,
     difference_record,
     pair_of,
     why_no_difference,
 )
+from hookviewer.gui.comparing import (
+    difference_maps as difference_maps,
+)
+from hookviewer.gui.differing import colormap_in, differing, levels_in, title_of, way_in_force
 from hookviewer.gui.remembered import remembered
-from hookviewer.gui.scaling import LOG, difference_levels_of, levels_of
+from hookviewer.gui.scaling import LOG, levels_of
+from hookviewer.gui.scaling import difference_levels_of as difference_levels_of
 from hookviewer.gui.state import InputItem, Look, Run, Selection, Shown
 from hookviewer.kinds import Key, Kind
 from hookviewer.recording import Record, Recording
@@ -85,6 +89,7 @@ class WallState:
     sort: str = "channel"
     only: tuple[int, ...] = ()
     pair: Pair = dataclasses.field(default_factory=Pair)
+    way: str = "minus"
 
     @property
     def difference(self) -> Column | None:
@@ -113,13 +118,14 @@ def resolve(
         for position, item in enumerate(shown_items)
     ]
     pair = pair_of(columns, selection.input)
-    difference = _difference(columns, pair) if look.difference and len(columns) > 1 else None
+    way = way_in_force(look.differs, selection.shown)
+    difference = _difference(columns, pair, way) if look.difference and len(columns) > 1 else None
     maps = difference.maps if difference is not None else None
-    last_levels = None if maps is None else difference_levels_of(maps, selection.shown)
+    last_levels = None if maps is None else levels_in(maps, way, selection.shown)
     wall = wall_of(
         columns, difference, last_levels, selection, look, hidden=max(len(items) - MOST_COLUMNS, 0)
     )
-    return dataclasses.replace(wall, pair=pair)
+    return dataclasses.replace(wall, pair=pair, way=way)
 
 
 def wall_of(
@@ -200,8 +206,8 @@ def _signed(maps: Sequence[arrays.Maps], part: str) -> bool:
 
 
 def difference_colormap(wall: WallState) -> str:
-    """Return the colours of the difference: signed ones, whatever the values have."""
-    return wall.colormap if wall.colormap in render.DIVERGING else "ember"
+    """Return the colours of the difference: signed ones, whatever the values have; of its size others."""
+    return colormap_in(wall.colormap, wall.way)
 
 
 def shown_record(recording: Recording, selection: Selection) -> Record:
@@ -272,6 +278,8 @@ def _column(
 
 
 def _why(run: Run, reason: str) -> str:
+    if run.error is not None and run.error.path is None:
+        return run.error.sentence
     if run.error is not None and run.error.path is not None:
         ended = _tr("The run ended in {}.").format(run.error.path or _tr("the model"))
         return f"{reason} {ended}"
@@ -329,17 +337,17 @@ def maps_of(
     return arrays.as_maps(record.array(), sample=sample, **asked)
 
 
-def _difference(columns: Sequence[Column], pair: Pair) -> Column:
+def _difference(columns: Sequence[Column], pair: Pair, way: str) -> Column:
     first, second = columns[pair.minuend], columns[pair.subtrahend]
-    column = Column("−", pair.title, None)
+    column = Column("−", title_of(way, pair.title), None)
     if first.maps is None or second.maps is None:
         reason = _tr("A difference needs two recorded columns.")
         return dataclasses.replace(column, reason=reason, waiting=first.waiting or second.waiting)
     reason = why_no_difference(first.maps, second.maps)
     if reason:
         return dataclasses.replace(column, reason=reason)
-    maps = difference_maps(first.maps, second.maps)
-    record = None if first.record is None else difference_record(first.record, maps, pair.title)
+    maps = differing(first.maps, second.maps, way)
+    record = None if first.record is None else difference_record(first.record, maps, column.title)
     return dataclasses.replace(column, record=record, maps=maps)
 
 

@@ -142,7 +142,7 @@ class ComparePanel(QFrame):
             made = QCheckBox()
             made.setFont(font("ui", 12))
             self._rows.insertWidget(len(self.boxes), made)
-            made.clicked.connect(lambda on, place=len(self.boxes): self._on_clicked(place, on))
+            made.clicked.connect(lambda on, box=made: self._on_clicked(self.boxes.index(box), on))
             self.boxes.append(made)
         self._acts = [line[3] for line in lines]
         for place, box in enumerate(self.boxes):

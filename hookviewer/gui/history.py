@@ -254,6 +254,7 @@ def _look_words(before: Look, after: Look) -> str:
         "hide_dead": _tr("hiding of dead channels"),
         "over": _tr("overlay"),
         "part": _tr("part of complex numbers"),
+        "plain": _tr("plain hook beside it"),
         "beside": _tr("gradient beside the weights"),
     }
     changed = sorted(_changed(before, after))

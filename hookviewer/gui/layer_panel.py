@@ -10,6 +10,8 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from hookviewer.gui import depth, flow, layer_rows, numbers
+from hookviewer.gui.compare_bar import DivergenceBar
+from hookviewer.gui.compare_depth import DIFFERENCES, difference_series
 from hookviewer.gui.depth import GRADIENTS, LINEAR, METRICS, Series
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.layer_plot import LayerPlot
@@ -25,6 +27,8 @@ from hookviewer.kinds import Kind
 REFRESH_MS = 250
 TIGHT = 900
 """In a narrower panel the words stand closer: the numbers of the inputs need the room."""
+
+QUANTITIES = (*METRICS, *DIFFERENCES)
 
 BOTH_CHOICES = 560
 """In a narrower panel the kind of axis is not offered: the words for the quantities need its room."""
@@ -43,6 +47,7 @@ class LayerPanel(QWidget):
             [
                 *(self.tr("mean |a|"), self.tr("mean"), self.tr("std"), self.tr("zeros")),
                 *(self.tr("|grad|"), self.tr("|∂w|")),
+                *(self.tr("rel. L2"), self.tr("1 − cos")),
             ],
             height=24,
         )
@@ -58,8 +63,13 @@ class LayerPanel(QWidget):
             *(self.legend, 8, self.quantity, 4, self.axis, 4),
             *(self.copy, self.save, self.as_table, 4),
         )
+        self.diverging = tool("scan-eye", self.tr("Find the first layer that goes apart"), size=24)
+        self.divergence = DivergenceBar(session)
+        self.tools = (*self.tools[:4], self.diverging, 4, *self.tools[4:])
         self._pages = QStackedWidget()
-        self._pages.addWidget(frame(column(self.plot, margins=(6, 0, 10, 4))))
+        plotted = column(column(self.plot, margins=(6, 0, 10, 4)), self.divergence)
+        plotted.setStretch(0, 1)
+        self._pages.addWidget(frame(plotted))
         self._pages.addWidget(frame(column(self.table, margins=(6, 0, 6, 4))))
         self._empty = EmptyOr(self._pages, "chart-spline", "")
         self.setLayout(column(self._empty))
@@ -83,6 +93,9 @@ class LayerPanel(QWidget):
         self.plot.layer_clicked.connect(self._on_layer_clicked)
         self.table.row_clicked.connect(lambda path, number: session.select(path=path, input=number))
         self.as_table.toggled.connect(self._show_page)
+        session.differences.changed.connect(self.refresh)
+        session.diverging.changed.connect(self.refresh)
+        self.diverging.clicked.connect(lambda: session.diverging.look())
         self.copy.clicked.connect(self._on_copy)
         self.save.clicked.connect(self._on_save)
 
@@ -95,6 +108,8 @@ class LayerPanel(QWidget):
             self.tr("Share of values that are zero, in percent"),
             self.tr("L2 norm of the gradient at the output; vanishing and exploding ones are marked"),
             self.tr("L2 norm of the gradients of the layer's own parameters"),
+            self.tr("Difference to A: L2 norm of it, relative to that of A"),
+            self.tr("Difference to A: 1 − cosine"),
         )
         for button, meaning in zip(self.quantity.buttons, meanings, strict=True):
             button.setToolTip(meaning)
@@ -112,6 +127,10 @@ class LayerPanel(QWidget):
                 button.setStyleSheet(air)
         self.axis.setVisible(plotted and self.width() >= scaled(BOTH_CHOICES))
         self.quantity.setVisible(plotted)
+        several = len(self._session.ticked_inputs) > 1
+        for button in self.quantity.buttons[len(METRICS) :]:
+            button.setVisible(several)
+        self.diverging.setVisible(plotted and several)
         self.legend.setVisible(plotted)
         for one in (self.copy, self.save):
             one.setVisible(not plotted)
@@ -147,8 +166,8 @@ class LayerPanel(QWidget):
             self._later.start()
 
     def _on_metric_changed(self, place: int) -> None:
-        self.axis.buttons[1].setEnabled(METRICS[place] not in LINEAR)
-        if METRICS[place] == "param_grad":
+        self.axis.buttons[1].setEnabled(QUANTITIES[place] not in LINEAR)
+        if QUANTITIES[place] == "param_grad":
             self._want_parameters()
         self.refresh()
 
@@ -166,6 +185,7 @@ class LayerPanel(QWidget):
 
     def refresh(self) -> None:
         """Show the curve of the ticked inputs, or the table."""
+        self._give_way()
         session = self._session
         ticked = [
             (item, session.runs[item.number]) for item in session.ticked_inputs if item.number in session.runs
@@ -183,13 +203,25 @@ class LayerPanel(QWidget):
         self.table.show_rows(rows, self._session.selection.path, self._session.selection.input)
 
     def _show_curve(self, ticked: list[tuple[InputItem, Run]], layers: list[str]) -> None:
-        metric = METRICS[self.quantity.index]
-        shown = [depth.series(item, run, layers, metric) for item, run in ticked]
+        if self.quantity.index >= len(METRICS) and len(self._session.ticked_inputs) < 2:
+            self.quantity.choose(0)
+        metric = QUANTITIES[self.quantity.index]
+        shown = self._series(ticked, layers, metric)
         shown = [one for one in shown if len(one.places)]
         log = self.axis.index == 1 and metric not in LINEAR
         marked = flow.joined([flow.flow(one.places, one.values) for one in shown if metric in GRADIENTS])
         self._empty.show_content(bool(shown), self._reason(metric))
         self.plot.show_series(layers, shown, self._session.selection.path, log=log, flow=marked)
+
+    def _series(self, ticked: list[tuple[InputItem, Run]], layers: list[str], metric: str) -> list[Series]:
+        if metric not in DIFFERENCES:
+            return [depth.series(item, run, layers, metric) for item, run in ticked]
+        session = self._session
+        items = [item for item, _ in ticked]
+        shown, lacking = difference_series(items, session.runs, layers, metric, session.differences)
+        if lacking:
+            session.differences.want(lacking)
+        return shown
 
     def _on_selection_changed(self) -> None:
         """Point out another layer on the curves that are there."""
@@ -220,6 +252,8 @@ class LayerPanel(QWidget):
             return self.tr("There are no gradients: choose a target in the bar above.")
         if session.running:
             return self.tr("Running …")
+        if metric in DIFFERENCES:
+            return self.tr("Both columns need the values of a layer: tick layers and press Run (F5).")
         if any(run.error is not None for run in session.runs.values()):
             return self.tr("No layer was recorded: the message above the wall says why.")
         if metric == "param_grad":

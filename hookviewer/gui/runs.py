@@ -53,6 +53,7 @@ def joined(before: Run | None, run: Run) -> Run:
         guesses=run.guesses or before.guesses,
         summaries={**before.summaries, **run.summaries},
         lists_calls=before.lists_calls or run.lists_calls,
+        plain={**before.plain, **run.plain},
     )
 
 

@@ -17,6 +17,8 @@ from PySide6.QtCore import QObject, Signal
 from hookviewer import memory, modules, sources
 from hookviewer.gui.call_lane import CallLane
 from hookviewer.gui.carrying import carried
+from hookviewer.gui.compare_diverging import Diverging
+from hookviewer.gui.compare_lane import CompareLane
 from hookviewer.gui.editing import Editing
 from hookviewer.gui.field_lane import FieldLane
 from hookviewer.gui.hinting import Hinting
@@ -38,6 +40,7 @@ from hookviewer.gui.state import (
     Shown,
     Variant,
 )
+from hookviewer.gui.variant_lane import VariantModels
 from hookviewer.gui.varying import Varying
 from hookviewer.inputs import Input
 from hookviewer.kinds import Kind
@@ -107,6 +110,7 @@ class Session(QObject):
         self._input_lane = InputLane(self)
         self.editing = Editing(self)
         self.varying = Varying(self)
+        self.differences, self.diverging = CompareLane(self), Diverging(self)
 
     # -- the model -------------------------------------------------------------------------------------------
 
@@ -380,6 +384,11 @@ class Session(QObject):
     def close(self) -> None:
         """Stop and join the model thread."""
         self.runner.close()
+
+    @property
+    def variant_models(self) -> VariantModels:
+        """The models of variants, for work on the model thread."""
+        return self._run_lane.models
 
     @property
     def wanted_paths(self) -> frozenset[str]:

@@ -209,6 +209,8 @@ class Look:
     colormap: str = "auto"
     sort: str = "channel"
     difference: bool = False
+    differs: str = "minus"
+    """How the difference is shown: one of `differing.WAYS`."""
     levels: tuple[float, float] | None = None
     sample: int = 0
     over: str = "auto"

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QStandardItemModel
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from hookviewer.errors import HookViewerError
-from hookviewer.gui import parts
+from hookviewer.gui import differing, parts
 from hookviewer.gui.cams import Cams
 from hookviewer.gui.choices import Choice
 from hookviewer.gui.columns import WallState, companion, difference_colormap
@@ -52,6 +52,8 @@ class Controls(Yielding):
         self.low.setObjectName("scale_low")
         self.high.setObjectName("scale_high")
         self.difference = _toggle(tr("Difference"), "diff", tr("A − B as a last column") + "  D")
+        self.difference.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        self.difference.setMenu(QMenu(self.difference))
         self.difference_ramp = Ramp()
         self.more = parts.tool("ellipsis", tr("More of these controls"), size=28)
         self.more.setObjectName("more_controls")
@@ -152,6 +154,15 @@ class Controls(Yielding):
         self._panel.pop_up(self.vary if self.vary.isVisible() else self.kind)
         return self._panel
 
+    def _fill_differences(self, menu: QMenu) -> None:
+        """Offer the ways in which the difference can be shown."""
+        menu.clear()
+        menu.setToolTipsVisible(True)
+        look = self._session.look
+        for way, name in differing.WAYS.items():
+            choose = partial(self._session.set_look, difference=True, differs=way)
+            _add(menu, words.tr(name), look.differs == way, choose).setToolTip(words.tr(differing.TIPS[way]))
+
     def _hide_share(self) -> None:
         if self._has_shares:
             self._give_to_menu(self.share)
@@ -183,6 +194,8 @@ class Controls(Yielding):
             action = _add(menu, words.tr("Difference") + "\tD", on, self.difference.click)
             action.setEnabled(self.difference.isEnabled())
             action.setToolTip(tip)
+            if self.difference.isEnabled():
+                self._fill_differences(menu.addMenu(words.tr("Show the difference as")))
 
     def _connect(self) -> None:
         kinds = tuple(words.KINDS)
@@ -196,6 +209,7 @@ class Controls(Yielding):
                 lambda _, box=box, name=name: self._on_chosen(name, str(box.currentData()))
             )
         self.vary.clicked.connect(self.choose_columns)
+        self.difference.menu().aboutToShow.connect(lambda: self._fill_differences(self.difference.menu()))
         self.difference.clicked.connect(lambda on: self._session.set_look(difference=on))
 
     def _on_chosen(self, name: str, value: str) -> None:

@@ -54,6 +54,12 @@ class Head(Yielding):
         self.reading.setObjectName("reading")
         self.overwritten = Claiming(role="warn")
         self.overwritten.setObjectName("overwritten")
+        self.plain = parts.tool(
+            "anchor", words.tr("Compare with what a plain hook would have shown"), checkable=True
+        )
+        self.plain.setObjectName("plain_hook")
+        self.plain.clicked.connect(lambda on: session.set_look(plain=on))
+        self.plain.hide()
         self._node: ModuleNode | None = None
         layout = parts.row(*self._items(), spacing=4, margins=(8, 0, 6, 0))
         layout.setStretch(layout.indexOf(self.overwritten), 1)
@@ -97,6 +103,7 @@ class Head(Yielding):
             self.sample,
             2,
             self.overwritten,
+            self.plain,
         )
         return (self._crumbs, *said, before, after, parts.rule(20), copy, self.fill, fit)
 
@@ -243,6 +250,8 @@ class Head(Yielding):
 
     def _show_overwritten(self, record: Record | None) -> None:
         by = record.overwritten_by if record is not None else None
+        self.plain.setVisible(by is not None)
+        self.plain.setChecked(self._session.look.plain)
         if by is None:
             self.overwritten.say("")
             return

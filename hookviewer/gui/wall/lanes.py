@@ -11,6 +11,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from hookviewer.arrays import Maps, Statistics
+from hookviewer.differences import Difference
 from hookviewer.gui.cams import Cams, seen
 from hookviewer.gui.columns import Column, WallState, difference_colormap
 from hookviewer.gui.guard import painting
@@ -53,6 +54,7 @@ class Lanes(QFrame):
         self._items: Mapping[int, InputItem] = {}
         self._sort = "channel"
         self._subject: tuple[object, ...] = ()
+        self._counted: Difference | None = None
         self.swiping = False
         self._line = 0.0
         self._hurry = QTimer(self)
@@ -72,6 +74,7 @@ class Lanes(QFrame):
         names: Sequence[str] = (),
         sort: str = "channel",
         cams: Cams | None = None,
+        counted: Difference | None = None,
     ) -> None:
         """Show the columns of a state, or the strips of layers beside them.
 
@@ -79,6 +82,7 @@ class Lanes(QFrame):
         """
         self._cams, self._items = cams, {item.number: item for item in items}
         self._wall, self._selection, self._names, self._sort = wall, selection, tuple(names), sort
+        self._counted = counted
         left = self._make_columns(len(wall.columns))
         for lane, column in zip(self.columns, wall.columns, strict=True):
             item = self._items.get(column.number) if column.number is not None else None
@@ -193,7 +197,7 @@ class Lanes(QFrame):
         if self._cams is not None:
             return ()
         if column.number is None and wall.shown is not Shown.WEIGHTS:
-            return words.difference_numbers(wall)
+            return words.difference_numbers(wall, self._counted)
         own = wall.share != "inputs" and words.has_own(wall) and wall.share != "channel"
         scale = scale_for(wall, column).levels if own and column.maps is not None else None
         return words.column_numbers(column, known.get(column.number or 0), scale=scale)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from hookviewer.arrays import Statistics
+from hookviewer.differences import Difference
 from hookviewer.gui import cams, columns, depth, parts
 from hookviewer.gui.axis_bar import AxisBar
 from hookviewer.gui.call_links import CallLink
@@ -114,11 +115,25 @@ class WallPanel(QFrame):
             names=tuple(names),
             sort=session.look.sort,
             cams=strips,
+            counted=self._count(wall),
         )
         self._say_foot(wall)
         if wall.path != self._path:
             self._path = wall.path
             self.lanes.reveal(session.selection.channel)
+
+    def _count(self, wall: WallState) -> Difference | None:
+        """Return the numbers of the two records that are compared, as soon as they are counted."""
+        if wall.difference is None or len(wall.columns) < 3:
+            return None
+        both = [wall.columns[place].record for place in (wall.pair.reference, wall.pair.other)]
+        if both[0] is None or both[1] is None:
+            return None
+        lane = self._session.differences
+        found = lane.counted(both[0], both[1])
+        if found is None:
+            lane.want([(both[0], both[1])], first=True)
+        return found.numbers if found is not None else None
 
     def _say_foot(self, wall: WallState) -> None:
         look = self._session.look
@@ -298,6 +313,7 @@ class WallPanel(QFrame):
         for signal in (session.runs_changed, session.run_started, keeper().changed):
             signal.connect(self._later)
         session.run_grew.connect(self._on_run_grew)
+        session.differences.changed.connect(self._later)
         session.run_started.connect(self._quiet.start)
         session.run_finished.connect(self._hide_progress)
         session.run_progressed.connect(self._on_run_progressed)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 
 from hookviewer import arrays
+from hookviewer.differences import Difference
 from hookviewer.gui.cams import Cams
 from hookviewer.gui.columns import Column, WallState
 from hookviewer.gui.numbers import number
@@ -223,14 +226,28 @@ def column_numbers(
     return (f"{mean}   {std}   {zeros}", f"{mean}   {std}", mean, "")
 
 
-def difference_numbers(wall: WallState) -> tuple[str, ...]:
-    """Return cosine and relative L2 of the columns compared, from the longest version to the shortest."""
+def difference_numbers(wall: WallState, counted: Difference | None = None) -> tuple[str, ...]:
+    """Return cosine and relative L2 of the columns compared, from the longest version to the shortest.
+
+    `counted` are further numbers of the two records, where they are there by now.
+    """
     first, second = (wall.columns[place].maps for place in (wall.pair.reference, wall.pair.other))
     if first is None or second is None or first.values.shape != second.values.shape:
         return ()
     near, far = likeness(first, second)
     cosine, relative = tr("cosine {}").format(number(near)), tr("rel. L2 {}").format(number(far))
-    return (f"{cosine}   {relative}", cosine, "")
+    more = difference_words(counted) if counted is not None else ()
+    longer = (f"{cosine}   {relative}   {'   '.join(more[:end])}" for end in range(len(more), 0, -1))
+    return (*longer, f"{cosine}   {relative}", cosine, "")
+
+
+def difference_words(counted: Difference) -> tuple[str, ...]:
+    """Return the largest difference, the share of signs that change, and the distance in ULP."""
+    said = [tr("max |Δ| {}").format(number(counted.max_abs))]
+    said.append(tr("signs {} %").format(f"{100 * counted.sign_share:.1f}") if counted.count else "")
+    if not math.isnan(counted.max_ulp):
+        said.append(tr("ULP {}").format(number(counted.max_ulp)))
+    return tuple(filter(None, said))
 
 
 def sorted_words(wanted: str, sort: str, anchor: int) -> str:
@@ -267,6 +284,7 @@ def foot(wall: WallState, sort: str, target: str = "", *, anchor: int = 0) -> st
         said.append(tr("one scale for all columns"))
     if wall.difference_levels is not None:
         word = tr("gradient ±{}") if wall.shown is Shown.WEIGHTS else tr("difference ±{}")
+        word = tr("difference 0 to {}") if wall.way == "absolute" else word
         said.append(word.format(number(wall.difference_levels[1])))
     if target:
         said.append(target)
