@@ -29,6 +29,8 @@ class Caption:
     target: str = ""
     scale: str = ""
     """`one scale for the layer`"""
+    edits: str = ""
+    """What was changed on the way, in the order in which it was."""
 
     @classmethod
     def of(
@@ -55,10 +57,12 @@ class Caption:
         call = f"call {self.call}" if self.call else ""
         given = f"input {self.input}" if self.input else ""
         target = f"target {self.target}" if self.target else ""
+        edits = f"edits: {self.edits}" if self.edits else ""
         rows = (
             (self.model, self.path),
             (self.kind, call, f"{self.shape} {self.dtype}".strip()),
             (given, target, self.scale),
+            (edits,),
         )
         return tuple(line for line in (", ".join(filter(None, row)) for row in rows) if line)
 

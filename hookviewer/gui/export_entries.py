@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hookviewer.formats import Caption, Entry
 from hookviewer.gui import state
 from hookviewer.gui.columns import Column, WallState, resolve
+from hookviewer.gui.edit_words import all_words
 from hookviewer.gui.scaling import scale_for
 from hookviewer.gui.state import InputItem, Look, Run, Selection, Settings
 from hookviewer.target_words import words
@@ -76,6 +77,7 @@ def _entry(shown: Shown, wall: WallState, column: Column, path: str) -> Entry | 
         target=_target(shown, column),
         scale="one scale for all columns" if len(wall.filled) > 1 else "one scale for the layer",
     )
+    caption = dataclasses.replace(caption, edits=_edits(wall, column))
     levels = scale_for(wall, column).levels
     colormap = "ember" if different else wall.colormap
     return Entry(
@@ -87,6 +89,13 @@ def _entry(shown: Shown, wall: WallState, column: Column, path: str) -> Entry | 
         reading=None if different else column.maps.reading,
         drawn=column.maps,
     )
+
+
+def _edits(wall: WallState, column: Column) -> str:
+    """Return the edits of a column's run; a difference has those of the columns that it is made of."""
+    places = (wall.pair.minuend, wall.pair.subtrahend) if column.number is None else ()
+    found = (column.run, *(wall.columns[place].run for place in places if place < len(wall.columns)))
+    return next((edits for run in found if run and (edits := all_words(run.settings.edits))), "")
 
 
 def _calls(shown: Shown, column: Column, path: str) -> int:

@@ -184,6 +184,8 @@ def _marks(node: ModuleNode, facts: Facts) -> list[tuple[str, str]]:
     marks = []
     if facts.failed:
         marks.append(("circle-alert", "error"))
+    if facts.edited:
+        marks.append(("pencil", "warn"))
     if node.user_hooks:
         marks.append(("anchor", "warn"))
     if node.aliases:

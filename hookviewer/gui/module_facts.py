@@ -42,6 +42,8 @@ class Facts:
     """Why it was not called."""
     failed: str = ""
     """What it raised."""
+    edited: bool = False
+    """Whether an edit that is switched on changes one of its tensors."""
     overwritten: str = ""
     """What has overwritten its output in place."""
 

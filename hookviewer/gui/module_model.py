@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+import dataclasses
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -57,6 +58,7 @@ class ModuleModel(QAbstractItemModel):
         )
         session.model_changed.connect(self.read_tree)
         session.plan_changed.connect(self.read_ticks)
+        session.editing.changed.connect(self._tell_all)
         self.read_tree()
 
     # -- reading the session -------------------------------------------------------------------------------
@@ -133,7 +135,9 @@ class ModuleModel(QAbstractItemModel):
 
     def facts(self, node: ModuleNode) -> Facts:
         """Return what the runs say about a module."""
-        return self._facts.get(node.alias_of or node.path, UNKNOWN)
+        path = node.alias_of or node.path
+        facts = self._facts.get(path, UNKNOWN)
+        return dataclasses.replace(facts, edited=True) if path in self._session.editing.paths else facts
 
     # -- Qt's questions ------------------------------------------------------------------------------------
 

@@ -43,6 +43,8 @@ def tooltip(node: ModuleNode, facts: Facts) -> str:
         lines.append(facts.failed)
     if facts.reason:
         lines.append(facts.reason)
+    if facts.edited:
+        lines.append(_tr("Changed by an edit"))
     if facts.calls:
         before = ", ".join(numbers.shape(shape) for shape in facts.inputs) or "–"
         after = ", ".join(numbers.shape(shape) for shape in facts.outputs) or "–"
