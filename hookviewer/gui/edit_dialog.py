@@ -67,8 +67,8 @@ class EditDialog(QDialog):
         self.operation = Choice("edit_operation", "", self.tr("What is done with it"))
         self.channels = line_edit("", self.tr("Channels"), self.tr("all, or 3, 7-12"))
         self.selected, self.pinned = button(self.tr("Selected")), button(self.tr("Pinned"))
-        self.rows = line_edit("", self.tr("Rows"), self.tr("rows: all, or 4-9"))
-        self.places = line_edit("", self.tr("Columns"), self.tr("columns: all, or 4-9"))
+        self.rows = line_edit("", self.tr("Rows"), self.tr("all, or 4-9"))
+        self.places = line_edit("", self.tr("Columns"), self.tr("all, or 4-9"))
         self.sentence, self.shape = label("", "strong", 13), label("", "caption", 11, mono=True)
         self.problem = label("", "error", 12)
         for text in (self.sentence, self.problem):
@@ -106,7 +106,8 @@ class EditDialog(QDialog):
         cancel.clicked.connect(self.reject)
         self._call = field(self.tr("Call"), self.call, QWidget())
         self._leaf = field(self.tr("Tensor"), self.leaf, QWidget())
-        self._region = field(self.tr("Rectangle"), self.rows, self.places)
+        of_rows, of_places = label(self.tr("rows"), "second"), label(self.tr("columns"), "second")
+        self._region = field(self.tr("Rectangle"), of_rows, self.rows, of_places, self.places)
         which = (field(self.tr("Layer"), self.path), field(self.tr("Change"), self.where, QWidget()))
         part = (field(self.tr("Channels"), self.channels, self.selected, self.pinned), self._region)
         what = field(self.tr("What"), self.operation, QWidget())
@@ -119,7 +120,7 @@ class EditDialog(QDialog):
             )
         )
         self.setMinimumWidth(scaled(500))
-        self.resize(scaled(520), scaled(520))
+        self.resize(scaled(520), scaled(430))
 
     def _connect(self) -> None:
         self.path.textChanged.connect(self._on_tensor)
@@ -283,7 +284,7 @@ class EditDialog(QDialog):
         words = made.words
         self._say(f"{words[:1].upper()}{words[1:]}.", "")
         _, shape = edit_start.tensor_of(self._session, made)
-        self.shape.setText("" if shape is None else shape_words(shape))
+        self.shape.setText("" if shape is None else self.tr("of {}").format(shape_words(shape)))
 
     def _say(self, sentence: str, problem: str) -> None:
         self.sentence.setText(sentence)

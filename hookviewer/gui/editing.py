@@ -61,6 +61,7 @@ class Editing(QObject):
         super().__init__(session)
         self._session = session
         self.listed: tuple[ListedEdit, ...] = ()
+        self._paths: frozenset[str] = frozenset()
         self._active: tuple[tuple[int, Edit], ...] = ()
         self._made: dict[int, tuple[EditChoice, tuple[Wanted, ...], Edit]] = {}
         self._problems: dict[int, str] = {}
@@ -82,10 +83,15 @@ class Editing(QObject):
         """Have these edits in place of all others."""
         if tuple(listed) == self.listed:
             return
-        self.listed = tuple(listed)
+        self._keep(listed)
         self._values.try_again()
         self.changed.emit()
         self._apply()
+
+    def _keep(self, listed: Sequence[ListedEdit]) -> None:
+        self.listed = tuple(listed)
+        paths = [one.choice.path for one in self.listed if one.on]
+        self._paths = frozenset({*paths, *map(_module, paths)})
 
     def add(self, choice: EditChoice) -> None:
         """Put an edit at the end of the list."""
@@ -138,8 +144,8 @@ class Editing(QObject):
 
     @property
     def paths(self) -> frozenset[str]:
-        """The modules, and modules of functional calls, that an edit which is switched on changes."""
-        return frozenset(_module(one.choice.path) for one in self.listed if one.on)
+        """What an edit that is switched on changes; for a functional call its module too."""
+        return self._paths
 
     @property
     def variant(self) -> int:
@@ -226,7 +232,7 @@ class Editing(QObject):
         there = {node.path for node in tree.walk()} if tree is not None else set()
         kept = [one for one in self.listed if self._session.exchanging and _module(one.choice.path) in there]
         gone = [one for one in self.listed if one not in kept]
-        self.listed = tuple(kept)
+        self._keep(kept)
         if self._session.exchanging and gone:
             what = _tr("{} edits were taken off:") if len(gone) > 1 else _tr("{} edit was taken off:")
             paths = ", ".join(dict.fromkeys(one.choice.path for one in gone))
