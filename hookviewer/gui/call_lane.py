@@ -10,7 +10,7 @@ from hookviewer.gui.call_nodes import with_calls
 from hookviewer.gui.call_paths import parent_of
 from hookviewer.gui.module_facts import telling_run
 from hookviewer.gui.state import InputItem, Run
-from hookviewer.kinds import Functional
+from hookviewer.kinds import GRADIENTS, Functional
 from hookviewer.modules import ModuleNode, module_index, unwrapped
 from hookviewer.plan import HookPlan, canonical
 from hookviewer.recording import Recording
@@ -87,7 +87,10 @@ class CallLane:
         """Return the paths to run the model for on one input, so that nothing of `wanted` is missing."""
         session = self._session
         run = session.runs.get(item.number)
-        missing = wanted - runs.dealt_with(run, item.variant.settings(session.settings), wanted)
+        settings = item.variant.settings(session.settings)
+        missing = wanted - runs.dealt_with(run, settings, wanted)
+        more = session.wanted_kinds - session.plan.kinds
+        missing |= runs.without(run, wanted, more - GRADIENTS if settings.target.rule == "none" else more)
         unlisted = self.on and run is not None and run.error is None and not run.lists_calls
         return missing | {session.selection.path} if unlisted else missing
 

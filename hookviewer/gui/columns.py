@@ -117,9 +117,15 @@ def resolve(
         _column(position, item, runs.get(item.number), selection, look, running, len(shown_items))
         for position, item in enumerate(shown_items)
     ]
+    plain = False
+    if look.plain:
+        from hookviewer.gui.plain_wall import overwritten_record, with_plain  # it builds on what is here
+
+        plain = overwritten_record(columns[0] if columns else None) is not None
+        columns = with_plain(columns, selection, look)
     pair = pair_of(columns, selection.input)
     way = way_in_force(look.differs, selection.shown)
-    difference = _difference(columns, pair, way) if look.difference and len(columns) > 1 else None
+    difference = _difference(columns, pair, way) if (look.difference or plain) and len(columns) > 1 else None
     maps = difference.maps if difference is not None else None
     last_levels = None if maps is None else levels_in(maps, way, selection.shown)
     wall = wall_of(
@@ -215,9 +221,11 @@ def shown_record(recording: Recording, selection: Selection) -> Record:
     path, call, leaf = selection.path, selection.call, selection.leaf
     if selection.shown is Shown.GRAD_CAM:
         return _grad_cam(recording, path, call)
-    found = [_leaf_record(recording, path, kind, call, leaf) for kind in selection.shown.kinds]
+    found = [_leaf_record(recording, path, kind, call, leaf) for kind in selection.kinds]
     if selection.shown is Shown.PRODUCT:
         return _product(*found)
+    if selection.shown is Shown.MAGNITUDE:
+        return _magnitude(found[0])
     return found[0]
 
 
@@ -245,9 +253,16 @@ def _attributed(value: Record, gradient: Record) -> Record:
 
 
 @remembered(4)
+def _magnitude(gradient: Record) -> Record:
+    kept = gradient.tensor().abs()
+    key = gradient.key._replace(kind=Kind.ATTRIBUTION, leaf="|gradient|")
+    return dataclasses.replace(gradient, key=key, dtype=kept.dtype, kept=kept, summary=None)
+
+
+@remembered(4)
 def _product(value: Record, gradient: Record) -> Record:
     product = value.tensor() * gradient.tensor()
-    key = value.key._replace(kind=Kind.ATTRIBUTION, leaf="output × gradient")
+    key = value.key._replace(kind=Kind.ATTRIBUTION, leaf=f"{value.key.kind} × gradient")
     return Record(
         key, tuple(product.shape), product.dtype, value.device, (*value.notes, *gradient.notes), kept=product
     )

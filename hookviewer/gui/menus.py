@@ -195,6 +195,7 @@ class Menus(QObject):
             [
                 (self.tr("Output"), Shown.OUTPUT),
                 (self.tr("Gradient"), Shown.GRADIENT),
+                (self.tr("|Gradient|"), Shown.MAGNITUDE),
                 (self.tr("Output × gradient"), Shown.PRODUCT),
                 (self.tr("Grad-CAM"), Shown.GRAD_CAM),
                 (self.tr("Weights"), Shown.WEIGHTS),

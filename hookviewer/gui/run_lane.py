@@ -13,7 +13,7 @@ from hookviewer.gui.runner import Failure, Job
 from hookviewer.gui.running import Arrived, run_inputs
 from hookviewer.gui.state import InputItem, Message, Run, RunError, Settings
 from hookviewer.gui.variant_lane import VariantModels, change_of
-from hookviewer.kinds import Kind
+from hookviewer.kinds import GRADIENTS, Kind
 from hookviewer.plan import HookPlan
 from hookviewer.variants import Change
 
@@ -29,6 +29,7 @@ class RunLane:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._fresh = self._lists_calls = False
+        self._kinds: frozenset[Kind] = frozenset()
         self._pending: dict[int, Run] = {}
         """What is shown of the inputs that are being run: an earlier run that still holds, growing."""
         self._bringing: dict[int, frozenset[str]] = {}
@@ -58,7 +59,7 @@ class RunLane:
             paths <= self._bringing.get(number, frozenset()) and self._settings[number] == wanted[number]
             for number, paths in lacking.items()
             if paths
-        ) and (self._lists_calls or not session.calls.on)
+        ) and (self._lists_calls or not session.calls.on) and session.wanted_kinds <= self._kinds
 
     def start(self, items: Sequence[InputItem], paths: frozenset[str], *, fresh: bool) -> None:
         """Run the model on `items`; a fresh run replaces what was recorded, others add to it."""
@@ -83,6 +84,7 @@ class RunLane:
         self._pending = {number: run for number, run in meanwhile.items() if run is not None}
         self._bringing = {item.number: paths for item in items}
         self._fresh, self._settings, self._lists_calls = fresh, settings, session.calls.on
+        self._kinds = session.wanted_kinds
         session.set_running(True)
         models, needed = self.models, self._needed()
 
@@ -102,9 +104,9 @@ class RunLane:
     def _plan(self, run: Run | None, paths: frozenset[str], settings: Settings, *, fresh: bool) -> HookPlan:
         """Return what to record on one input; the first time, all other modules are summarised."""
         session = self._session
-        kinds = session.plan.kinds
+        kinds = session.wanted_kinds
         if settings.target.rule == "none":
-            kinds = kinds - {Kind.GRAD_OUTPUT}
+            kinds = kinds - GRADIENTS
         if session.tree is None or (not fresh and runs.fits(run, settings)):
             return session.calls.asked(HookPlan(paths, kinds), run)
         every = frozenset(node.path for node in session.tree.walk())

@@ -70,6 +70,17 @@ def dealt_with(run: Run | None, settings: Settings, wanted: frozenset[str]) -> f
     return frozenset(canonical | aliases)
 
 
+def without(run: Run | None, paths: frozenset[str], kinds: frozenset[Kind]) -> frozenset[str]:
+    """Return those of `paths` of which a run that ended well has neither all of `kinds` nor a reason."""
+    if run is None or run.error is not None or not kinds:
+        return frozenset()
+    recording = run.recording
+    told = {(key.path, key.kind) for key, record in recording.items() if record.missing != SUMMARISED}
+    told |= {(key.path, key.kind) for key in recording.absent}
+    own = recording.aliases
+    return frozenset(path for path in paths if any((own.get(path, path), kind) not in told for kind in kinds))
+
+
 def calls_expected(runs: Iterable[Run]) -> int | None:
     """Return how many module calls a run makes, as told by one that ended well."""
     for run in runs:

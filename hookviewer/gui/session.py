@@ -27,9 +27,11 @@ from hookviewer.gui.input_offers import offers_for
 from hookviewer.gui.listing import Listing
 from hookviewer.gui.model_lane import ModelLane
 from hookviewer.gui.parameter_lane import ParameterLane
+from hookviewer.gui.plain_lane import PlainLane
 from hookviewer.gui.run_lane import RunLane
 from hookviewer.gui.runner import Failure, Runner
 from hookviewer.gui.state import (
+    SIDED,
     InputItem,
     Look,
     Message,
@@ -106,6 +108,7 @@ class Session(QObject):
         self._run_lane = RunLane(self)
         self.fields = FieldLane(self)
         self.calls = CallLane(self)
+        self._plain_lane = PlainLane(self)
         self._model_lane = ModelLane(self)
         self._input_lane = InputLane(self)
         self.editing = Editing(self)
@@ -322,7 +325,7 @@ class Session(QObject):
         selection = dataclasses.replace(self.selection, **changes)
         if selection == self.selection:
             return
-        moved = (selection.path, selection.shown) != (self.selection.path, self.selection.shown)
+        moved = _tensor_of(selection) != _tensor_of(self.selection)
         self.selection = selection
         if moved and self.look.levels is not None:
             self.set_look(levels=None)
@@ -397,6 +400,12 @@ class Session(QObject):
             return frozenset()
         return self.plan.paths | {self.selection.path}
 
+    @property
+    def wanted_kinds(self) -> frozenset[Kind]:
+        """What is recorded of every wanted module: the plan's kinds, and those that are looked at."""
+        sided = self.selection.shown in SIDED
+        return self.plan.kinds | frozenset(self.selection.kinds if sided else ())
+
     def recording(self, number: int) -> Recording | None:
         """Return the recording of an input, growing while it is made; None when it was not run."""
         run = self.runs.get(number)
@@ -439,6 +448,11 @@ class Session(QObject):
         """Show why something failed."""
         offers = offers_for(self, failure.error)
         self.tell(Message("error", what, failure.sentence, failure.report, offers=offers))
+
+
+def _tensor_of(selection: Selection) -> tuple[object, ...]:
+    """Return what says which tensor is looked at."""
+    return selection.path, selection.shown, selection.side
 
 
 __all__ = ["Session", "Shown"]

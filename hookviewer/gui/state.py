@@ -16,7 +16,7 @@ from hookviewer.gui.parameters import Parameters
 from hookviewer.gui.renaming import Renaming
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key, Kind
-from hookviewer.recording import Recording
+from hookviewer.recording import Record, Recording
 from hookviewer.sources import ChoiceNeeded, TrustNeeded, WeightsMismatch, WeightsOnly
 from hookviewer.target_choice import TargetChoice as TargetChoice
 
@@ -32,17 +32,30 @@ class Shown(StrEnum):
     PRODUCT = "product"
     GRAD_CAM = "grad_cam"
     WEIGHTS = "weights"
+    MAGNITUDE = "magnitude"
+    """The gradient without its sign."""
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The recorded kinds that it is made of."""
         if self is Shown.OUTPUT:
             return (Kind.OUTPUT,)
-        if self is Shown.GRADIENT:
+        if self in (Shown.GRADIENT, Shown.MAGNITUDE):
             return (Kind.GRAD_OUTPUT,)
         if self is Shown.WEIGHTS:
             return (Kind.PARAM,)
         return (Kind.OUTPUT, Kind.GRAD_OUTPUT)
+
+
+SIDED = frozenset({Shown.OUTPUT, Shown.GRADIENT, Shown.PRODUCT, Shown.MAGNITUDE})
+"""What there is at the output of a module and at its input."""
+
+SIDES: Mapping[str, Mapping[Kind, Kind]] = {
+    "output": {},
+    "input": {Kind.OUTPUT: Kind.INPUT, Kind.GRAD_OUTPUT: Kind.GRAD_INPUT},
+    "total": {Kind.OUTPUT: Kind.INPUT, Kind.GRAD_OUTPUT: Kind.GRAD_INPUT_TOTAL},
+}
+"""What is recorded at each side in place of the output and its gradient."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,6 +174,8 @@ class Run:
     renaming: Renaming | None = None
     lists_calls: bool = False
     """Whether its plan asked for functional calls."""
+    plain: Mapping[Key, Record] = dataclasses.field(default_factory=dict)
+    """What a plain hook would have shown of tensors that are overwritten, as far as somebody asked."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -178,6 +193,14 @@ class Selection:
     cell: tuple[int, int] | None = None
     input: int = 0
     region: tuple[int, int, int, int] | None = None
+    side: str = "output"
+    """One of `SIDES`: at the output, at the input through this module, or at the input in total."""
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The recorded kinds that what is looked at is made of."""
+        kinds = self.shown.kinds
+        return tuple(SIDES[self.side].get(kind, kind) for kind in kinds) if self.shown in SIDED else kinds
 
 
 @dataclasses.dataclass(frozen=True)
@@ -225,6 +248,8 @@ class Look:
     share: str = "inputs"
     only: str = ""
     anchor: int = 0
+    plain: bool = False
+    """Whether a layer that is overwritten in place has what a plain hook shows beside it."""
 
     def pinned(self, path: str) -> tuple[int, ...]:
         """Return the pinned channels of a module, in the order in which they were pinned."""

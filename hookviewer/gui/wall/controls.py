@@ -24,6 +24,7 @@ from hookviewer.gui.varying import name_of
 from hookviewer.gui.wall import words
 from hookviewer.gui.wall.choosers import KindSwitch, WordChoice
 from hookviewer.gui.wall.ramp import Ramp, RampChoice
+from hookviewer.gui.wall.side_button import SideButton
 
 HEIGHT = 36
 
@@ -51,6 +52,7 @@ class Controls(Yielding):
         self.high = parts.label("", "second", 11, mono=True)
         self.low.setObjectName("scale_low")
         self.high.setObjectName("scale_high")
+        self.side = SideButton(session)
         self.difference = _toggle(tr("Difference"), "diff", tr("A − B as a last column") + "  D")
         self.difference.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
         self.difference.setMenu(QMenu(self.difference))
@@ -62,7 +64,7 @@ class Controls(Yielding):
         self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         ramp = (self.low, self.colormap, self.high)
         ways = (None, self.difference_ramp, self.difference, self.more)
-        items = (self.kind, self.vary, self.sort, self.scale, self.share, *ramp, *ways)
+        items = (self.kind, self.side, self.vary, self.sort, self.scale, self.share, *ramp, *ways)
         super().__init__(parts.row(*items, spacing=5, margins=(10, 0, 10, 8)), self._steps(), parent)
         self.setFixedHeight(scaled(HEIGHT))
         for box, tips in ((self.scale, words.SCALE_TIPS), (self.share, words.SHARE_TIPS)):
@@ -73,7 +75,8 @@ class Controls(Yielding):
     def show_state(self, wall: WallState, inputs: int, cams: Cams | None = None) -> None:
         """Show what is in force; a strip of layers (`cams`) has nothing to sort."""
         look = self._session.look
-        self.kind.choose(list(Shown).index(wall.shown))
+        self.kind.choose(list(words.KINDS).index(words.segment_of(wall.shown)))
+        self.side.show_state()
         _choose(self.sort, look.sort)
         _choose(self.scale, look.scale)
         _choose(self.share, look.share)
@@ -132,6 +135,7 @@ class Controls(Yielding):
             (lambda: self.kind.shorten(False), lambda: self.kind.shorten(True)),
             (lambda: sort.show_bare(""), lambda: sort.show_bare("arrow-down-up")),
             (lambda: None, ramp.hide),  # its numbers are in the foot too
+            (lambda: self.side.setVisible(self.side.suits), self._hide_side),
             (lambda: sort.setVisible(self._sortable), lambda: self._give_to_menu(sort)),
             (difference.show, lambda: self._give_to_menu(difference)),
             (self.vary.show, lambda: self._give_to_menu(self.vary)),
@@ -167,6 +171,10 @@ class Controls(Yielding):
         if self._has_shares:
             self._give_to_menu(self.share)
 
+    def _hide_side(self) -> None:
+        if self.side.suits:
+            self._give_to_menu(self.side)
+
     def _give_to_menu(self, widget: QWidget) -> None:
         widget.hide()
         self.more.show()
@@ -186,6 +194,8 @@ class Controls(Yielding):
             menu.addAction(words.tr("What columns differ in…"), self.choose_columns)
         if self.share.isHidden() and self._has_shares:
             _add_choices(menu.addMenu(words.tr("What shares a scale")), self.share)
+        if self.side.isHidden() and self.side.suits:
+            self.side.fill(menu.addMenu(words.tr("At the output or the input")))
         if self.sort.isHidden() and self._sortable:
             self.forbid_sorts()
             _add_choices(menu.addMenu(words.tr("Sort the channels")), self.sort)

@@ -15,7 +15,7 @@ from hookviewer.gui.columns import WallState, readings_of
 from hookviewer.gui.giving_way import Step, Yielding, hidden
 from hookviewer.gui.module_facts import family_of
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import Shown
+from hookviewer.gui.state import SIDED, Shown
 from hookviewer.gui.theme import MEDIUM, font, keeper, scaled, theme
 from hookviewer.gui.wall import words
 from hookviewer.gui.wall.claiming import Claiming
@@ -239,7 +239,7 @@ class Head(Yielding):
         _fill_menu(self.call, text, entries, lambda call: self._session.select(call=call))
 
     def _show_leaves(self, recording: Recording | None, wall: WallState) -> None:
-        kind = Kind.GRAD_OUTPUT if wall.shown is Shown.GRADIENT else Kind.OUTPUT
+        kind = self._session.selection.kinds[-1] if wall.shown in SIDED else Kind.OUTPUT
         call = self._session.selection.call
         leaves = recording.leaves(wall.path, kind, call) if recording is not None else ()
         chosen = self._session.selection.leaf if self._session.selection.leaf in leaves else (*leaves, "")[0]

@@ -207,8 +207,8 @@ class WallPanel(QFrame):
 
     def cycle_kind(self) -> None:
         """Show the next of output, gradient, product and Grad-CAM."""
-        kinds = list(Shown)
-        self._session.select(shown=kinds[(kinds.index(self._session.selection.shown) + 1) % len(kinds)])
+        kinds, now = list(words.KINDS), self._session.selection.shown
+        self._session.select(shown=kinds[(kinds.index(now) + 1 if now in kinds else 0) % len(kinds)])
 
     def cycle_sort(self) -> None:
         """Sort the channels in the next way that there is something for."""
@@ -338,7 +338,7 @@ class WallPanel(QFrame):
     def _on_chosen(self, spot: Pointed, number: int | None) -> None:
         current = self._session.selection.input
         path = self._session.selection.path if spot.path is None else spot.path
-        number = current if number is None else number
+        number = number or current  # a column without an input has 0, the difference nothing
         self._session.select(path=path, channel=spot.channel, cell=spot.cell, input=number)
         self._session.point(spot)
         self.pointed.emit(self._words())

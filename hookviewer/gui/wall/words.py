@@ -106,6 +106,11 @@ _RAMP_ENDS = {
 }
 
 
+def segment_of(shown: Shown) -> Shown:
+    """Return in which segment of the control `kind` something is found."""
+    return Shown.GRADIENT if shown is Shown.MAGNITUDE else shown
+
+
 def tr(text: str) -> str:
     """Return a sentence of the wall in the language of the window."""
     return QCoreApplication.translate("Wall", text)
