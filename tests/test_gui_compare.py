@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from gui_compared import tick, values
 from gui_nets import Tiny, picture, settled
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from hookviewer.gui.compare_panel import ComparePanel
@@ -17,7 +18,6 @@ from hookviewer.gui.session import Session
 from hookviewer.gui.state import PLAIN, Variant
 from hookviewer.gui.varying import Vary
 from hookviewer.gui.wall import WallPanel
-from hookviewer.kinds import Kind
 
 
 @pytest.fixture
@@ -36,19 +36,6 @@ def panel(qtbot: QtBot, session: Session) -> ComparePanel:
     made = ComparePanel(session)
     qtbot.addWidget(made)
     return made
-
-
-def tick(qtbot: QtBot, panel: ComparePanel, vary: Vary, name: str) -> None:
-    panel.kinds.setCurrentRow(list(Vary).index(vary))
-    box = next(one for one in panel.boxes if one.text() == name and not one.isHidden())
-    panel.show()
-    qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(8, box.height() // 2))
-    settled(qtbot, panel._session)
-
-
-def values(session: Session, column: int, path: str) -> torch.Tensor:
-    number = session.ticked_inputs[column].number
-    return session.runs[number].recording.record(path, Kind.OUTPUT).tensor()
 
 
 def test_a_tick_at_train_gives_a_column_of_batch_statistics(

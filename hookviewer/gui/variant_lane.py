@@ -55,9 +55,7 @@ class Runnable:
         """Run it once on an input, as `hooks.capture` does."""
         if self.made is None:
             return capture(self.model, given.args, plan, kwargs=given.kwargs, **options)
-        args, kwargs = self.made.inputs(given.args, given.kwargs)
-        with self.made.around():
-            return capture(self.model, args, plan, kwargs=kwargs, **options)
+        return self.made.capture(given.args, plan, kwargs=given.kwargs, **options)
 
 
 class VariantModels:
@@ -83,12 +81,12 @@ class VariantModels:
     def runnable(self, model: nn.Module, settings: Settings, given: Input) -> Runnable:
         """Return what to run for these settings; raise `HookViewerError` where it cannot be made."""
         change = change_of(settings)
-        if change == Change():
+        if change == Change() and not settings.matches:
             return Runnable(model)
         if change not in self._made:
             self._made[change] = made(model, change)
         found = self._made[change]
-        if change.spec is None:
+        if change.spec is None and not settings.matches:
             return Runnable(found.model, found)
         return Runnable(found.model, found, self._renaming(model, found, settings, given))
 

@@ -56,12 +56,20 @@ class ColumnHead(QFrame):
         self.dot.setVisible(bool(column.number) and not column.letter)  # a weight belongs to no input
         self.title.setText(column.title)
         self.title.setToolTip(column.title)
-        self.top.say(column.top)
-        self.top.setVisible(bool(column.top))
+        self._say_top(column)
         self.numbers.say(*(numbers or ("",)))
         if before is None or before[1] is not item:
             self._show_picture(item)
         self._recolour()
+
+    def _say_top(self, column: Column) -> None:
+        """Say the likeliest class; before it, for another model, which layer stands here."""
+        renaming = column.run.renaming if column.run is not None else None
+        path = column.record.key.path if column.record is not None else None
+        there = renaming.there(path) if renaming is not None and path is not None else None
+        said = " · ".join(filter(None, (there, column.top)))
+        self.top.say(*((said, there) if there else (said,)))
+        self.top.setVisible(bool(said))
 
     def _show_picture(self, item: InputItem | None) -> None:
         picture = thumbnails.picture_of(item.input) if item is not None else None
