@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from hookviewer.differences import compare
+    from hookviewer.differences import cka, compare, first_divergence
     from hookviewer.edits import (
         Edit,
         add,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hookviewer.plan import HookPlan
     from hookviewer.recording import Record, Recording, statistics
     from hookviewer.sources import ModelCard, card, open_model
+    from hookviewer.strongest import top_inputs
     from hookviewer.targets import class_score, dot, loss, top_class, total, unit
 
 _HOME = {
@@ -60,6 +61,7 @@ _HOME = {
     "attribute": "methods",
     "capture": "hooks",
     "card": "sources",
+    "cka": "differences",
     "clamp": "edits",
     "class_score": "targets",
     "clip": "edits",
@@ -68,6 +70,7 @@ _HOME = {
     "describe": "edits",
     "dot": "targets",
     "edit_of": "edits",
+    "first_divergence": "differences",
     "function_of": "edits",
     "load": "formats",
     "loss": "targets",
@@ -84,6 +87,7 @@ _HOME = {
     "script_of": "edits",
     "statistics": "recording",
     "top_class": "targets",
+    "top_inputs": "strongest",
     "total": "targets",
     "unit": "targets",
     "view": "gui.app",
@@ -108,6 +112,7 @@ __all__ = [
     "attribute",
     "capture",
     "card",
+    "cka",
     "clamp",
     "class_score",
     "clip",
@@ -116,6 +121,7 @@ __all__ = [
     "describe",
     "dot",
     "edit_of",
+    "first_divergence",
     "function_of",
     "load",
     "loss",
@@ -132,6 +138,7 @@ __all__ = [
     "script_of",
     "statistics",
     "top_class",
+    "top_inputs",
     "total",
     "unit",
     "view",

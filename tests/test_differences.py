@@ -295,3 +295,11 @@ def test_constant_maps_nan_and_small_maps():
 def test_one_channel_of_another_size_is_refused():
     with pytest.raises(HookViewerError, match="2×3×3 and B is 2×3×4"):
         channel_differences(np.zeros((2, 3, 3)), np.zeros((2, 3, 4)))
+
+
+def test_values_whose_squares_are_infinite_have_their_ratios():
+    a = torch.tensor([1e200, -3e200, 2e180], dtype=torch.float64)
+    found = compare(record(a), record(a * 1.5))
+    assert found.cosine == pytest.approx(1)
+    assert found.relative_l2 == pytest.approx(0.5)
+    assert found.max_abs == pytest.approx(1.5e200)

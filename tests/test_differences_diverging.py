@@ -13,10 +13,10 @@ from torch import nn
 import hookviewer as hv
 from hookviewer.arrays import statistics
 from hookviewer.differences import Verdict, divergence_plan, first_divergence, tolerance_of
-from hookviewer.differences.distances import lower_bound
+from hookviewer.differences.distances import distance, lower_bound
 from hookviewer.errors import HookViewerError
 from hookviewer.kinds import Kind
-from hookviewer.recording import Recording
+from hookviewer.recording import Record, Recording
 
 
 class Block(nn.Module):
@@ -155,6 +155,27 @@ def test_without_a_tolerance_one_bit_is_found():
         bias[0] = torch.nextafter(bias[0], torch.tensor(9.0))
     assert first_divergence(run(right), run(wrong)).first is None
     assert first_divergence(run(right), run(wrong), tolerance=0).first.key.path == "2.outer"
+
+
+def test_a_difference_that_only_grows_says_so():
+    model = net()
+    given = torch.randn(16, 6, generator=torch.Generator().manual_seed(1))
+    plan = divergence_plan(model)
+    a, b = (hv.capture(model, given * factor, plan) for factor in (1.0, 1.001))
+    found = first_divergence(a, b, tolerance=0.00100001)
+    grown = found.first
+    assert grown.verdict is Verdict.PRODUCER
+    times = f"{grown.distance / grown.input_distance:.2g}"
+    assert f"It makes what comes in {times} times larger: perhaps rounding" in grown.sentence
+
+
+def test_differences_whose_squares_vanish_or_overflow_are_seen():
+    for value in (1e-200, 1e200):
+        one = torch.full((3,), value, dtype=torch.float64)
+        key = hv.Key("layer", Kind.OUTPUT)
+        a, b = (Record(key, (3,), torch.float64, kept=values) for values in (one, one * 1.5))
+        assert distance(a, b).value > 0
+        assert distance(a, a).value == 0
 
 
 def test_nan_in_one_run_only_is_apart():

@@ -119,8 +119,6 @@ def _step(
         tolerance,
         exact=after.exact,
         input_exact=before.exact,
-        output=after.numbers,
-        input=before.numbers,
         reason=after.reason or before.reason,
         dtypes=(output[0].dtype, output[1].dtype),
     )

@@ -9,13 +9,17 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from hookviewer.differences.ulp import ulps
+from hookviewer.differences.ulp import COUNTED, ulps
 from hookviewer.errors import HookViewerError
 
 Array = npt.NDArray[Any]
 
 _BLOCK = 1 << 15
 """Values that are in float64 at a time."""
+
+
+_SMALLER = 2.0**-520
+"""A factor (which costs no digits) for values whose squares are infinite: ratios stay the same."""
 
 
 class Sums(NamedTuple):
@@ -43,13 +47,21 @@ _GREATEST = frozenset({"largest", "relative", "ulp_largest"})
 
 def row_sums(a: Array, b: Array, dtype: torch.dtype | None) -> Sums:
     """Return the sums of every row of two arrays [R, N]; ULP are counted in `dtype`, NaN where it is None."""
+    dtype = counted(dtype)
     rows = [_across(a[part], b[part], dtype) for part in _parts(*a.shape)]
     return Sums(*(np.concatenate(column) for column in zip(*rows, strict=True)))
 
 
 def all_sums(a: Array, b: Array, dtype: torch.dtype | None) -> Sums:
     """Return the sums of all values of two arrays, as one row."""
-    return _across(a.reshape(1, -1), b.reshape(1, -1), dtype)
+    first, second = a.reshape(1, -1), b.reshape(1, -1)
+    sums = _across(first, second, counted(dtype))
+    squared = (sums.squares_a, sums.squares_b, sums.squares)
+    if np.isfinite(np.concatenate(squared)).all():
+        return sums
+    smaller = _across(wide(first) * _SMALLER, wide(second) * _SMALLER, None)
+    names = ("product", "squares_a", "squares_b", "squares")
+    return sums._replace(**{name: getattr(smaller, name) for name in names})
 
 
 def alike(a: Array, b: Array) -> tuple[Array, Array]:
@@ -118,9 +130,12 @@ def _merged(name: str, columns: tuple[Array, ...]) -> Array:
 
 
 def _block_sums(a: Array, b: Array, dtype: torch.dtype | None) -> Sums:
-    same = (a == b) | _both_nan(a, b)
+    same = a == b
+    if same.all() and np.isfinite(a).all():
+        return _equal_sums(a, known=dtype is not None)
+    same |= _both_nan(a, b)
     ulp = _ulps(a, b, dtype)
-    a, b = _wide(a), _wide(b)
+    a, b = wide(a), wide(b)
     finite = np.isfinite(a) & np.isfinite(b)
     unlike = np.count_nonzero(~finite & ~same, axis=1)
     if not finite.all():
@@ -146,6 +161,31 @@ def _block_sums(a: Array, b: Array, dtype: torch.dtype | None) -> Sums:
         )
 
 
+def _equal_sums(a: Array, *, known: bool) -> Sums:
+    """Return the sums of finite values that are the same in A and B; most of them are 0."""
+    a = wide(a)
+    squares = _dots(a, a.conj()).real
+    nothing, none = np.zeros(len(a)), np.zeros(len(a), np.int64)
+    count = np.full(len(a), a.shape[1])
+    ulp = nothing if known else np.full(len(a), np.nan)
+    return Sums(
+        product=squares,
+        squares_a=squares,
+        squares_b=squares,
+        squares=nothing,
+        total=nothing,
+        largest=nothing,
+        relative=nothing,
+        signs=none,
+        finite=count,
+        places=count,
+        unlike=none,
+        equal=np.ones(len(a), np.bool_),
+        ulp_largest=ulp,
+        ulp_total=ulp,
+    )
+
+
 def _dots(a: Array, b: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->i", a, b))
 
@@ -159,5 +199,11 @@ def _ulps(a: Array, b: Array, dtype: torch.dtype | None) -> Array:
     return np.full(a.shape, np.nan) if found is None else found
 
 
-def _wide(values: Array) -> Array:
+def counted(dtype: torch.dtype | None) -> torch.dtype | None:
+    """Return the type in which ULP are counted, `None` where there are none."""
+    return dtype if dtype in COUNTED else None
+
+
+def wide(values: Array) -> Array:
+    """Return the values in float64, or complex128."""
     return values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)

@@ -8,8 +8,10 @@ from enum import StrEnum
 
 import torch
 
-from hookviewer.differences.recordings import Difference
 from hookviewer.kinds import Key
+
+_GROWN = 0.1
+"""The share of an output's distance that its inputs must have to explain it."""
 
 
 class Verdict(StrEnum):
@@ -36,8 +38,8 @@ class Step:
 
     `distance` is the relative L2 distance of its output (the largest of its leaves), `input_distance` that of
     its inputs: only lower bounds where `exact` and `input_exact` are false, NaN where nothing is known. They
-    are infinite where shapes are not alike or values are finite in one run only. `output` and `input` are the
-    full numbers where values were kept. `reason` says in words what the numbers do not.
+    are infinite where shapes are not alike or values are finite in one run only. `reason` says
+    in words what the numbers do not.
     """
 
     key: Key
@@ -48,15 +50,20 @@ class Step:
     tolerance: float
     exact: bool = True
     input_exact: bool = True
-    output: Difference | None = None
-    input: Difference | None = None
     reason: str = ""
     dtypes: tuple[torch.dtype, torch.dtype] | None = None
 
     @property
     def sentence(self) -> str:
-        """What the layer does, in one sentence with its numbers."""
-        return f"{self.title} {self._does}{f' {self.reason}' if self.reason else ''}"
+        """What the layer does, in words with its numbers."""
+        return " ".join(filter(None, (f"{self.title} {self._does}", self._grown, self.reason)))
+
+    @property
+    def _grown(self) -> str:
+        if self.verdict is not Verdict.PRODUCER or self.input_distance < _GROWN * self.distance:
+            return ""
+        times = self.distance / self.input_distance
+        return f"It makes what comes in {times:.2g} times larger: perhaps rounding that adds up."
 
     @property
     def title(self) -> str:

@@ -10,8 +10,9 @@ import torch
 
 Array = npt.NDArray[Any]
 
-_BITS = {torch.float16: torch.int16, torch.bfloat16: torch.int16, torch.float32: torch.int32}
-_BITS[torch.float64] = torch.int64
+_NUMPY = {torch.float16: np.float16, torch.float32: np.float32, torch.float64: np.float64}
+COUNTED = frozenset({*_NUMPY, torch.bfloat16})
+"""The types in which ULP are counted."""
 
 
 def ulps(a: npt.ArrayLike, b: npt.ArrayLike, dtype: torch.dtype | None = None) -> Array | None:
@@ -22,12 +23,13 @@ def ulps(a: npt.ArrayLike, b: npt.ArrayLike, dtype: torch.dtype | None = None) -
     """
     first, second = np.asarray(a), np.asarray(b)
     counted = counted_in(first, second) if dtype is None else dtype
-    if counted not in _BITS:
+    if counted is None or counted not in COUNTED:
         return None
     one, other = _ranks(first, counted), _ranks(second, counted)
     apart = np.maximum(one, other).view(np.uint64) - np.minimum(one, other).view(np.uint64)
-    unknown = np.isnan(first) | np.isnan(second)
-    return np.where(unknown, np.nan, apart.astype(np.float64))
+    found = apart.astype(np.float64)
+    found[np.isnan(first) | np.isnan(second)] = np.nan
+    return found
 
 
 def counted_in(a: Array, b: Array) -> torch.dtype | None:
@@ -39,6 +41,14 @@ def counted_in(a: Array, b: Array) -> torch.dtype | None:
 
 def _ranks(values: Array, dtype: torch.dtype) -> npt.NDArray[np.int64]:
     """Return the place of each value in the order of all values of `dtype`, 0 for both zeros."""
-    bits = torch.from_numpy(np.array(values)).to(dtype).view(_BITS[dtype]).numpy()
+    bits = _bits(values, dtype)
     wide = bits.astype(np.int64)
-    return np.where(bits < 0, np.int64(np.iinfo(bits.dtype).min) - wide, wide)
+    np.subtract(np.int64(np.iinfo(bits.dtype).min), wide, out=wide, where=bits < 0)
+    return wide
+
+
+def _bits(values: Array, dtype: torch.dtype) -> Array:
+    if dtype is not torch.bfloat16:
+        own = np.ascontiguousarray(values, _NUMPY[dtype])
+        return own.view(f"i{own.itemsize}").reshape(values.shape)
+    return torch.from_numpy(np.array(values)).to(dtype).view(torch.int16).numpy()
