@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -41,13 +42,15 @@ def trust_curves(
     sample: int = 0,
     steps: int = 20,
     cover: float = 0.0,
+    on_curve: Callable[[Curve], object] | None = None,
     **options: Any,
 ) -> tuple[Curve, Curve]:
     """Return the deletion and the insertion curve of a map [N, 1, h, w] for one sample of the input.
 
     Deletion covers the pixels that the map holds highest first with `cover`; insertion begins with a picture
-    that is all cover and gives them back. `options` are those of `attribute`; a run that is stopped keeps
-    nothing. Source: Petsiuk et al., RISE: Randomized Input Sampling for Explanation, BMVC 2018.
+    that is all cover and gives them back. `on_curve` gets a curve each time that it has grown, so that a run
+    that is stopped leaves what was done. `options` are those of `attribute`. Source: Petsiuk et al., RISE:
+    Randomized Input Sampling for Explanation, BMVC 2018.
     """
     asked = question(model, input, (), target=target, **options)
     each = samples(asked)
@@ -60,8 +63,9 @@ def trust_curves(
         raise HookViewerError(str(error)) from None
     order = order_of(values_of(map, sample), (picture.shape[-2], picture.shape[-1]))
     counter = Steps(asked, 2 * (steps + 1))
-    deletion = _curve(one, leaf, picture, order, counter, "deletion", steps, cover)
-    return deletion, _curve(one, leaf, picture, order, counter, "insertion", steps, cover)
+    tell = on_curve or (lambda curve: None)
+    deletion = _curve(one, leaf, picture, order, counter, "deletion", steps, cover, tell)
+    return deletion, _curve(one, leaf, picture, order, counter, "insertion", steps, cover, tell)
 
 
 def values_of(map: Record | torch.Tensor, sample: int) -> torch.Tensor:
@@ -100,6 +104,7 @@ def _curve(
     name: str,
     steps: int,
     cover: float,
+    tell: Callable[[Curve], object],
 ) -> Curve:
     shares = [index / steps for index in range(steps + 1)]
     counts = [round(share * len(order)) for share in shares]
@@ -110,4 +115,5 @@ def _curve(
     for portion in counter.portions(one, len(counts)):
         variants = mixed(inside, outside, order, [counts[index] for index in portion])
         values += one.values({leaf: variants}).tolist()
+        tell(Curve(name, tuple(shares[: len(values)]), tuple(values)))
     return Curve(name, tuple(shares), tuple(values))
