@@ -10,6 +10,7 @@ from hookviewer.gui.session import Session
 from hookviewer.gui.state import Guess, TargetChoice
 from hookviewer.gui.target_classes import current_run, known_names
 from hookviewer.gui.target_dialog import TargetDialog
+from hookviewer.gui.target_value import value_lines
 
 CHOOSE = "choose"
 MOST_LEAVES = 12
@@ -28,24 +29,26 @@ class TargetBox(Choice):
         self._listed: list[tuple[str, object]] = []
         for signal in (session.settings_changed, session.runs_changed, session.selection_changed):
             signal.connect(self.refresh)
-        session.model_changed.connect(self.refresh)
+        for changed in (session.model_changed, session.inputs_changed):
+            changed.connect(self.refresh)
         self.currentIndexChanged.connect(self._on_current_index_changed)
         self.refresh()
 
     def refresh(self) -> None:
         """List the targets with the names that they have now."""
         listed = self._entries()
-        if listed == self._listed:
-            return
-        self._listed = listed
         before = self.blockSignals(True)
-        self.clear()
-        for text, data in listed:
-            self.addItem(text, data)
+        said = self.currentText()
+        if listed != self._listed:
+            self._listed = listed
+            self.clear()
+            for text, data in listed:
+                self.addItem(text, data)
         self._show_chosen()
         self.blockSignals(before)
-        self.setToolTip(target_names.sentence(self._session.settings.target, known_names(self._session)))
-        self.updateGeometry()
+        if self.currentText() != said:
+            self.updateGeometry()
+        self.setToolTip(value_lines(self._session))
         self.update()
 
     def _entries(self) -> list[tuple[str, object]]:

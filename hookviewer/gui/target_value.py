@@ -28,17 +28,24 @@ class TargetValue(QLabel):
 
     def refresh(self) -> None:
         """Show the value of the current input's run."""
-        value = self._value(current_run(self._session))
+        value = value_of(self._session, current_run(self._session))
         self.setText("" if value is None else f"= {number(value)}")
-        chosen = target_names.sentence(self._session.settings.target, known_names(self._session))
-        lines = [
-            f"{item.input.name}: {number(found)}"
-            for item in self._session.ticked_inputs
-            if (found := self._value(self._session.runs.get(item.number))) is not None
-        ]
-        self.setToolTip("\n".join((chosen, *lines)))
+        self.setToolTip(value_lines(self._session))
         self.setAccessibleName(self.tr("Value of the target") + f" {self.text()}")
 
-    def _value(self, run: Run | None) -> float | None:
-        fits = run is not None and run.settings.target == self._session.settings.target
-        return run.recording.target_value if run is not None and fits else None
+
+def value_of(session: Session, run: Run | None) -> float | None:
+    """Return the value of the present target in a run; None where the run was made with another one."""
+    fits = run is not None and run.settings.target == session.settings.target
+    return run.recording.target_value if run is not None and fits else None
+
+
+def value_lines(session: Session) -> str:
+    """Return what gradients start from, and below it what that came to on every ticked input."""
+    chosen = target_names.sentence(session.settings.target, known_names(session))
+    lines = [
+        f"{item.title}: {number(found)}"
+        for item in session.ticked_inputs
+        if (found := value_of(session, session.runs.get(item.number))) is not None
+    ]
+    return "\n".join((chosen, *lines))

@@ -68,6 +68,11 @@ class Lesson:
     changes: tuple[Change, ...] = ()
     kinds: frozenset[Kind] = frozenset()
 
+    @property
+    def takes_time(self) -> bool:
+        """Whether its code opens a whole network."""
+        return "open_model" in self.code
+
 
 @dataclasses.dataclass(frozen=True)
 class Evaluated:
