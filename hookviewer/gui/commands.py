@@ -26,6 +26,8 @@ from hookviewer.gui.overlay import Overlay
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Message, Settings
 from hookviewer.gui.theme import set_theme, theme
+from hookviewer.gui.tutorial_dock import show_tutorial
+from hookviewer.gui.tutorial_page import TutorialPage
 
 if TYPE_CHECKING:
     from hookviewer.gui.main_window import MainWindow
@@ -153,6 +155,7 @@ class Commands(QObject):
 
     def _make_help(self) -> None:
         add = self.actions.add
+        add("tutorial", self.tr("How hooks work"), self.show_tutorial, "F1", "anchor")
         add("keys", self.tr("Keys"), self.show_keys, "?", "keyboard")
         add("copy_versions", self.tr("Copy versions"), self._copy_versions)
         add("log_folder", self.tr("Open log folder"), open_log_folder)
@@ -256,6 +259,10 @@ class Commands(QObject):
 
     def _choose_target(self) -> None:
         self._window.run_bar.target.choose()
+
+    def show_tutorial(self) -> TutorialPage:
+        """Show the page of lessons beside everything else."""
+        return show_tutorial(self._session, self._opening, self._window)
 
     def show_keys(self) -> Overlay:
         """Show the page of keys over the window."""

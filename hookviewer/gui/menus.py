@@ -214,7 +214,7 @@ class Menus(QObject):
         )
 
     def _fill_help(self, menu: QMenu) -> None:
-        self._put(menu, "keys", "", "log_folder", "copy_versions", "about")
+        self._put(menu, "tutorial", "keys", "", "log_folder", "copy_versions", "about")
 
     def _keys(self, menu: QMenu, *entries: tuple[str, str, Qt.Key]) -> None:
         """Add what the wall does on a plain letter; the letter is written, not taken by the menu."""
