@@ -128,6 +128,22 @@ def test_a_gradient_without_its_sign_has_the_colours_of_values(
     assert session.selection.shown is Shown.OUTPUT
 
 
+def test_another_side_than_the_output_stays_in_sight_where_there_is_little_room(
+    qtbot: QtBot, session: Session, wall: WallPanel
+) -> None:
+    settled(qtbot, session)
+    side = wall.controls.side
+    wall.resize(420, 500)
+    session.select(path="conv", shown=Shown.GRADIENT)
+    settled(qtbot, session)
+    qtbot.waitUntil(side.isHidden)
+    wall.controls.fill_more()
+    assert "At the output or the input" in [one.text() for one in wall.controls.more.menu().actions()]
+    choose(qtbot, session, wall, "At the input, through all its uses")
+    assert side.isVisible()
+    assert side.text() == "in total"
+
+
 def test_looking_at_inputs_records_them_of_ticked_layers_once(qtbot: QtBot, session: Session) -> None:
     session.tick(["stem", "conv"], True)
     session.select(path="stem", side="input")

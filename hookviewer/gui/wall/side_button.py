@@ -52,6 +52,15 @@ class SideButton(QToolButton):
         """Whether what is shown has sides."""
         return self._session.selection.shown in SIDED
 
+    @property
+    def telling(self) -> bool:
+        """Whether it has to stay in sight: something else than a value or gradient at the output is shown."""
+        selection = self._session.selection
+        return self.suits and (_side(selection) != "output" or selection.shown is Shown.MAGNITUDE)
+
+    def setVisible(self, visible: bool) -> None:
+        super().setVisible(visible or self.telling)
+
     def show_state(self) -> None:
         """Show the side in force."""
         selection = self._session.selection
