@@ -1,4 +1,4 @@
-"""The control of kinds: values and gradients at the output, at the input, in total, and without their sign."""
+"""The control of kinds: values and gradients at the output, the input, in total, and without their sign."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def overwritten_record(column: Column | None) -> Record | None:
 
 
 def with_plain(columns: Sequence[Column], selection: Selection, look: Look) -> list[Column]:
-    """Return the first column and that of a plain hook beside it; all columns where nothing is overwritten."""
+    """Return the first column and that of a plain hook; all columns where nothing overwrites the first."""
     record = overwritten_record(columns[0] if columns else None)
     if record is None:
         return list(columns)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QT_TRANSLATE_NOOP, Qt
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton
@@ -74,7 +76,7 @@ class SideButton(QToolButton):
         menu.clear()
         group = QActionGroup(menu)
         for side, text in (VALUES if selection.shown is Shown.OUTPUT else LONG).items():
-            action = menu.addAction(words.tr(text), lambda side=side: self._session.select(side=side))
+            action = menu.addAction(words.tr(text), partial(self._session.select, side=side))
             action.setCheckable(True)
             action.setChecked(side == _side(selection))
             group.addAction(action)
