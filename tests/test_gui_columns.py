@@ -170,9 +170,17 @@ def test_axes_are_read_as_chosen_where_that_is_possible() -> None:
 
 
 def test_a_sample_that_the_batch_does_not_have_is_said_to_be_missing() -> None:
-    wall = _state({1: _run(ONE), 2: _run(torch.cat([TWO, ONE]))}, sample=1)
-    assert wall.columns[0].reason == "There is no sample 1 here, the batch has 1: choose another one."
+    wall = _state({1: _run(torch.cat([ONE, TWO])), 2: _run(torch.cat([TWO, TWO, ONE]))}, sample=2)
+    assert wall.columns[0].reason == "There is no sample 2 here, the batch has 2: choose another one."
     np.testing.assert_array_equal(wall.columns[1].maps.values, ONE[0].numpy())
+
+
+def test_an_input_of_one_sample_shows_it_beside_another_sample_of_a_batch_and_says_so() -> None:
+    wall = _state({1: _run(ONE), 2: _run(torch.cat([TWO, ONE]))}, sample=1)
+    np.testing.assert_array_equal(wall.columns[0].maps.values, ONE[0].numpy())
+    assert "its only sample" in wall.columns[0].top
+    assert "its only sample" not in wall.columns[1].top
+    assert "its only sample" not in _state({1: _run(ONE)}).columns[0].top
 
 
 def test_grad_cam_goes_from_zero_to_its_peak_on_the_shared_scale() -> None:

@@ -289,7 +289,9 @@ def _column(
         arriving = running and not run.summaries
         reason = _tr("Running …") if arriving else _why(run, str(error))
         return dataclasses.replace(column, reason=reason, waiting=arriving)
-    return dataclasses.replace(column, record=record, maps=maps)
+    lone = _tr("its only sample") if look.sample and maps.samples == 1 else ""
+    top = " · ".join(filter(None, (lone, column.top)))
+    return dataclasses.replace(column, record=record, maps=maps, top=top)
 
 
 def _why(run: Run, reason: str) -> str:
@@ -339,12 +341,12 @@ def maps_of(
 ) -> arrays.Maps:
     """Return a record as channel maps; the same ones every time, since a record never changes.
 
-    Raises `HookViewerError` where there is no such sample.
+    Of a batch of one, its only sample. Raises `HookViewerError` where a batch has no such sample.
     """
     asked: dict[str, Any] = {"reading": reading, "hints": hints, "places": dict(places), "part": part}
     asked["lengths"] = sequences.lengths(record)
     first = arrays.as_maps(record.array(), **asked)
-    if not sample:
+    if not sample or first.samples == 1:  # a lone sample is shown whatever another input has
         return first
     if sample >= first.samples:
         words = _tr("There is no sample {} here, the batch has {}: choose another one.")

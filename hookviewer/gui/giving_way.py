@@ -26,29 +26,52 @@ def hidden(*widgets: QWidget) -> Step:
 
 
 class Yielding(QFrame):
-    """A row whose steps are taken in order until the rest fits, and taken back when there is room."""
+    """A row whose steps are taken in order until the rest fits, and taken back when there is room.
+
+    It begins with the steps that it has taken already: as a rule they still fit, and nothing moves. A step
+    never depends on whether another one is taken.
+    """
 
     def __init__(
         self, layout: QHBoxLayout, steps: Sequence[Step] = (), parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.steps = tuple(steps)
+        self._taken = 0
         layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         self.setLayout(layout)
         self.setMinimumWidth(1)
 
     def fit(self) -> None:
         """Take as many steps as the width asks for; call it after the content has changed."""
+        self._taken = min(self._taken, len(self.steps))
+        for place, step in enumerate(self.steps):
+            step[place < self._taken]()
+        if self._fits():
+            self._take_back()
+            return
+        while self._taken < len(self.steps):
+            self.steps[self._taken][1]()
+            self._taken += 1
+            if self._fits():
+                return
+
+    def _take_back(self) -> None:
+        """Take steps back, the last one first, as long as the rest fits."""
+        while self._taken:
+            full, short = self.steps[self._taken - 1]
+            full()
+            if not self._fits():
+                short()
+                return
+            self._taken -= 1
+
+    def _fits(self) -> bool:
         layout = self.layout()
         if layout is None:
-            return
-        for full, _ in self.steps:
-            full()
-        for _, short in self.steps:
-            layout.invalidate()
-            if layout.sizeHint().width() <= self.width():
-                return
-            short()
+            return True
+        layout.invalidate()
+        return layout.sizeHint().width() <= self.width()
 
     @guarded
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -19,10 +19,12 @@ from hookviewer.gui.inspector import over_map, window
 from hookviewer.gui.inspector.focus import Focus, Values, one_channel
 from hookviewer.gui.inspector.over_map import Region, cross_colours
 from hookviewer.gui.inspector.window import Sizes, Window
-from hookviewer.gui.numbers import number
 from hookviewer.gui.state import InputItem, Pointed
 from hookviewer.gui.theme import keeper, theme
+from hookviewer.gui.views import placing
+from hookviewer.gui.views.colour_kernels import packed
 from hookviewer.gui.wall import geometry, marks, tiles
+from hookviewer.gui.wall.odd_words import flat_words
 from hookviewer.receptive import MEASURED
 
 __all__ = ["BigMap", "Showing", "cross_colours"]
@@ -228,24 +230,30 @@ class BigMap(QWidget):
         look = theme()
         grounds = (look["canvas"], look["nan"], marks.hatch_ground(), look["hatch"])
         paints = tiles.Paints(*(int(colour.rgba()) for colour in grounds))
-        maps = one_channel(focus.maps, focus.channel)
+        maps, order = one_channel(focus.maps, focus.channel), np.arange(1)
+        grid = geometry.Grid(1, 1, width, height, round(2 * self.devicePixelRatioF()))
+        box = geometry.Box(0, 0, width, height)
+        if maps.colours is not None:
+            colours = packed(self._in_window(maps.colours[0])[None], focus.levels)
+            return placing.placed(colours, order, grid, box, geometry.inset(self.part.shape, (height, width)))
         if self.part.shape != self._sizes(focus):
             maps = dataclasses.replace(maps, values=self._values(focus)[None])
-        picture = tiles.Picture(maps, np.arange(1), focus.levels, focus.colormap, paints)
-        grid = geometry.Grid(1, 1, width, height, round(2 * self.devicePixelRatioF()))
-        return self._board.pixels(picture, grid, geometry.Box(0, 0, width, height))
+        picture = tiles.Picture(maps, order, focus.levels, focus.colormap, paints, curve=focus.curve)
+        return self._board.pixels(picture, grid, box)
 
     def _values(self, focus: Focus) -> Values:
         """Return the cells in the window."""
+        return self._in_window(focus.map)
+
+    def _in_window(self, cells: Values) -> Values:
         top, left = self.part.top, self.part.left
-        cells: Values = focus.map[top : top + self.part.rows, left : left + self.part.columns]
-        return cells
+        return cells[top : top + self.part.rows, left : left + self.part.columns]
 
     def _paint_label(self, painter: QPainter, focus: Focus) -> None:
         maps = one_channel(focus.maps, focus.channel)
-        if self.showing.mode == "map" and tiles.flat_channels(maps)[0]:
+        if maps.colours is None and self.showing.mode == "map" and tiles.flat_channels(maps)[0]:
             value = float(tiles.spread(maps).low[0])
-            marks.flat_label(painter, QRectF(self.rect()), f"= {number(value)}" if value else self.tr("dead"))
+            marks.flat_label(painter, QRectF(self.rect()), flat_words(focus.column, value))
 
     # -- pointer
 

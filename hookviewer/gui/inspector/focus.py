@@ -12,6 +12,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QCoreApplication
 
 from hookviewer import arrays
+from hookviewer.gui.attention_records import is_attention
 from hookviewer.gui.columns import Column, WallState, maps_in
 from hookviewer.gui.numbers import number
 from hookviewer.gui.remembered import remembered
@@ -23,6 +24,8 @@ Values = npt.NDArray[Any]
 
 MOST_COUNTED = 1 << 19
 BINS = 96
+OVER_TIME = "feature by time"
+"""The axes of a sequence that is one picture: a row for each unit."""
 
 
 def _tr(text: str) -> str:
@@ -40,6 +43,7 @@ class Focus:
     levels: tuple[float, float]
     colormap: str
     item: InputItem | None
+    curve: str = "linear"
 
     @property
     def map(self) -> Values:
@@ -57,6 +61,11 @@ class Focus:
         """Whether there is a picture to look at."""
         return self.maps.layout == "maps"
 
+    @property
+    def is_signal(self) -> bool:
+        """Whether there is a line over time to look at."""
+        return self.maps.layout == "lines"
+
 
 def focus_of(wall: WallState, selection: Selection, items: Sequence[InputItem]) -> Focus | None:
     """Return what is in focus: the selected input's column, and nothing where that one is empty.
@@ -71,8 +80,29 @@ def focus_of(wall: WallState, selection: Selection, items: Sequence[InputItem]) 
     row, place = selection.cell or (height // 2, width // 2)
     cell = (min(max(row, 0), height - 1), min(max(place, 0), width - 1))
     item = next((one for one in items if one.number == column.number), None)
-    levels = scale_for(wall, column).of(channel)
-    return Focus(column, column.maps, channel, cell, levels, wall.colormap, item)
+    scale = scale_for(wall, column)
+    return Focus(column, column.maps, channel, cell, scale.of(channel), wall.colormap, item, scale.curve)
+
+
+def place_words(focus: Focus) -> str:
+    """Return where the cell is, in the words of its axes."""
+    row, place = focus.cell
+    if focus.is_signal:
+        return f"t {place}"
+    if not focus.is_map:
+        return _tr("index {}").format(place)
+    if focus.column.record is not None and is_attention(focus.column.record.key):
+        return _tr("query {}  key {}").format(row, place)
+    if focus.maps.axes == OVER_TIME:
+        return _tr("unit {}  t {}").format(row, place)
+    return f"y {row}  x {place}"
+
+
+def line_words(focus: Focus) -> tuple[str, str]:
+    """Return what the lines through the cell run along: its row, and its column."""
+    if focus.maps.axes == OVER_TIME:
+        return _tr("over time"), _tr("over units")
+    return _tr("row"), _tr("column")
 
 
 def reason_of(wall: WallState, selection: Selection) -> str:
@@ -94,7 +124,8 @@ def _looked_at(wall: WallState, selection: Selection) -> Column | None:
 @remembered()
 def one_channel(maps: arrays.Maps, channel: int) -> arrays.Maps:
     """Return the maps of one channel only."""
-    return dataclasses.replace(maps, values=maps.values[channel : channel + 1], titles=())
+    colours = None if maps.colours is None else maps.colours[channel : channel + 1]
+    return dataclasses.replace(maps, values=maps.values[channel : channel + 1], colours=colours, titles=())
 
 
 @remembered()

@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSlider, QStackedLayout, QWidget
 
 from hookviewer.arrays import Maps
-from hookviewer.gui import columns, parts
+from hookviewer.gui import parts
 from hookviewer.gui.columns import WallState
 from hookviewer.gui.field_lane import Seen
 from hookviewer.gui.field_words import field_tip, field_words
@@ -18,6 +18,8 @@ from hookviewer.gui.inspector.focus import (
     focus_of,
     gradient_of,
     known_statistics,
+    line_words,
+    place_words,
     reason_of,
     statistics_rows,
 )
@@ -26,8 +28,10 @@ from hookviewer.gui.inspector.over_map import Region
 from hookviewer.gui.inspector.profile import Profile
 from hookviewer.gui.inspector.region import compared, region_in, region_table, region_words
 from hookviewer.gui.inspector.section import Section
+from hookviewer.gui.inspector.signal_plot import SignalPlot
 from hookviewer.gui.inspector.similar_maps import SimilarMaps
 from hookviewer.gui.inspector.stat_table import StatTable
+from hookviewer.gui.present import present_wall
 from hookviewer.gui.reading import input_position
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import OVERS as MODES
@@ -52,6 +56,7 @@ class Inspector(QWidget):
         self._counted: Maps | None = None
         """The maps that the statistics and the similar channels are of."""
         self.big_map, self.levels, self.profile = BigMap(), LevelPlot(), Profile()
+        self.signal = SignalPlot()
         heads = (self.tr("channel"), self.tr("layer"))
         self.statistics, self.similar = StatTable(self.tr("Statistics"), heads), SimilarMaps()
         self.region = StatTable(self.tr("Statistics of the region"))
@@ -83,9 +88,7 @@ class Inspector(QWidget):
         """Show the session's present state; statistics and likeness follow."""
         self._soon.stop()
         session = self._session
-        self._wall = columns.resolve(
-            session.ticked_inputs, session.runs, session.selection, session.look, running=session.running
-        )
+        self._wall = present_wall(session)
         self.focus = focus_of(self._wall, session.selection, session.items)
         self._stack.setCurrentIndex(0 if self.focus is None else 1)
         if self.focus is None:
@@ -143,17 +146,22 @@ class Inspector(QWidget):
             widget.setVisible(focus.is_map)
         self._similar.setVisible(focus.is_map and len(focus.maps.values) > 1)
         self._show_map(focus)
-        self.value.setText(words.written(focus.value))
-        row, place = focus.cell
-        self.place.setText(f"y {row}  x {place}" if focus.is_map else self.tr("index {}").format(place))
+        mean = self.tr("mean {}") if focus.maps.colours is not None else "{}"
+        self.value.setText(mean.format(words.written(focus.value)))
+        self.place.setText(place_words(focus))
         self._show_place(focus)
         self._show_region(focus)
         self._levels.setVisible(focus.maps.layout in ("maps", "bars"))
         if self._wall is not None:
             self._scale.setText(words.scale_words(self._wall)[1])
         self.levels.show_focus(focus)
+        self.signal.setVisible(focus.is_signal)
+        if focus.is_signal:
+            self.signal.show_focus(focus)
         if focus.is_map:
             self.profile.show_focus(focus)
+            for label, along in zip((self._row, self._column), line_words(focus), strict=True):
+                label.setText(along)
 
     def _show_place(self, focus: Focus) -> None:
         seen = self.seen
@@ -190,11 +198,11 @@ class Inspector(QWidget):
 
     def _loosen(self) -> None:
         for button in self.mode.buttons:
-            button.setStyleSheet("")
+            parts.restyle(button, "")
 
     def _tighten(self) -> None:
         for button in self.mode.buttons:
-            button.setStyleSheet("padding: 0 4px;")
+            parts.restyle(button, "padding: 0 4px;")
 
     # -- how it is made
 
@@ -223,7 +231,7 @@ class Inspector(QWidget):
         under.setStretchFactor(self.field, 1)
         self._under = parts.frame(under)
         top = parts.frame(
-            parts.column(self.big_map, read, self._controls, self._under, margins=(11, 0, 11, 8))
+            parts.column(self.big_map, self.signal, read, self._controls, self._under, margins=(11, 0, 11, 8))
         )
         body = QFrame()
         body.setLayout(parts.column(top, *self._sections(), None))
@@ -269,6 +277,8 @@ class Inspector(QWidget):
         self.opacity.valueChanged.connect(lambda _: self._show_again())
         self.big_map.chosen.connect(self._on_chosen)
         self.big_map.hovered.connect(session.point)
+        self.signal.chosen.connect(self._on_chosen)
+        self.signal.hovered.connect(session.point)
         self.big_map.region_chosen.connect(self._on_region_chosen)
         self.contour.toggled.connect(lambda _: self._show_again())
         self.framing.toggled.connect(self._on_framing)

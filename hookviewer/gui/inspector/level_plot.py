@@ -88,7 +88,7 @@ class LevelPlot(QWidget):
             return
         table, hatch = render.colour_table(self._focus.colormap), theme()["hatch"]
         middles = (edges[1:] + edges[:-1]) / 2
-        index = render.to_index(middles, self._focus.levels)
+        index = render.to_index(middles, self._focus.levels, curve=self._focus.curve)
         low, high = self._focus.levels
         top, base = float(heights.max()) or 1.0, self.height() - AXIS
         inside = ((low <= edges[1:]) & (edges[:-1] <= high)).tolist()

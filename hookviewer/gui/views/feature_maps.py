@@ -10,14 +10,13 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
 from hookviewer.arrays import Maps
-from hookviewer.gui.numbers import number
 from hookviewer.gui.state import Pointed
 from hookviewer.gui.theme import theme
 from hookviewer.gui.views.view import EDGE, GUTTER, Sheet, Swipe, View
 from hookviewer.gui.wall import geometry, marks, tiles
 from hookviewer.gui.wall.geometry import Box, Grid, Sight
 from hookviewer.gui.wall.item import WallItem
-from hookviewer.gui.wall.words import tr
+from hookviewer.gui.wall.odd_words import flat_words, odd_words
 
 
 class FeatureMaps(View):
@@ -187,15 +186,10 @@ class FeatureMaps(View):
             channel = int(self._sheet.order[tile])
             if channel < len(flat) and flat[channel]:
                 value = float(spread.low[channel])
-                marks.flat_label(painter, self._rect(tile), f"= {number(value)}" if value else tr("dead"))
+                marks.flat_label(painter, self._rect(tile), flat_words(self._sheet.column, value))
             elif channel < len(flat) and spread.odd[channel] and self.grid.width > 30 * self.ratio:
                 corner = self._rect(tile).topRight() + QPointF(-3, 3)
-                marks.badge(painter, corner, self._odd_words(channel))
-
-    def _odd_words(self, channel: int) -> str:
-        values = self._maps.values[channel]
-        counts = (("NaN", int(np.isnan(values).sum())), ("inf", int(np.isinf(values).sum())))
-        return "  ".join(f"{word} {count}" for word, count in counts if count)
+                marks.badge(painter, corner, odd_words(self._maps.values[channel]))
 
     def _paint_pin(self, painter: QPainter, channel: int) -> None:
         tile = self._tile_of(channel)

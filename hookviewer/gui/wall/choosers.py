@@ -27,7 +27,7 @@ class KindSwitch(parts.Segmented):
             button.setAccessibleName(button.text())
             button.setToolTip(words.tr(words.KIND_TIPS[shown]) + "  G")
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.alone = False
+        self.alone = self._short = False
         self._before = 0
         self.group.idPressed.connect(self._on_pressed)
         self.group.idClicked.connect(self._on_clicked)
@@ -48,6 +48,9 @@ class KindSwitch(parts.Segmented):
 
     def shorten(self, on: bool) -> None:
         """Take as little room as the words need."""
+        if on == self._short:
+            return
+        self._short = on
         for button, (shown, word) in zip(self.buttons, words.KINDS.items(), strict=True):
             button.setText(words.tr(words.SHORT_KINDS.get(shown, word) if on else word))
             button.setStyleSheet("padding: 0 4px;" if on else "")

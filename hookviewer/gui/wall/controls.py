@@ -111,6 +111,8 @@ class Controls(Yielding):
         self._has_shares = self._has_colours and cams is None
         self.fit()
 
+    _given: frozenset[QWidget] = frozenset()
+    """What is found in the menu only."""
     _has_difference = False
     _has_colours = True
     _has_shares = True
@@ -121,11 +123,9 @@ class Controls(Yielding):
         both, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
         difference, sort, ramp = self.difference, self.sort, self.difference_ramp
         return [
-            (lambda: ramp.setVisible(self._has_difference), lambda: None),
-            (self.more.hide, lambda: None),
             (lambda: self._show_vary(long=True), lambda: self._show_vary(long=False)),
             (lambda: self.share.shorten(False), lambda: self.share.shorten(True)),
-            (lambda: self.share.setVisible(self._has_shares), self._hide_share),
+            self._giving(self.share, lambda: self._has_shares),
             (lambda: difference.setToolButtonStyle(both), lambda: difference.setToolButtonStyle(alone)),
             (lambda: self._bare_vary(False), lambda: self._bare_vary(True)),
             (lambda: self.scale.shorten(False), lambda: self.scale.shorten(True)),
@@ -134,13 +134,13 @@ class Controls(Yielding):
             (lambda: ramp.shorten(False), lambda: ramp.shorten(True)),
             (lambda: self.kind.shorten(False), lambda: self.kind.shorten(True)),
             (lambda: sort.show_bare(""), lambda: sort.show_bare("arrow-down-up")),
-            (lambda: None, ramp.hide),  # its numbers are in the foot too
-            (lambda: self.side.setVisible(self.side.suits), self._hide_side),
-            (lambda: sort.setVisible(self._sortable), lambda: self._give_to_menu(sort)),
-            (difference.show, lambda: self._give_to_menu(difference)),
-            (self.vary.show, lambda: self._give_to_menu(self.vary)),
+            (lambda: ramp.setVisible(self._has_difference), ramp.hide),  # its numbers are in the foot too
+            self._giving(self.vary, lambda: True),
+            self._giving(self.side, lambda: self.side.suits),
+            self._giving(sort, lambda: self._sortable),
+            self._giving(difference, lambda: True),
             (lambda: self.kind.show_alone(False), lambda: self.kind.show_alone(True)),
-            (lambda: None, self.colormap.shrink),
+            (lambda: self.colormap.shrink(False), lambda: self.colormap.shrink(True)),
         ]
 
     def _show_vary(self, *, long: bool) -> None:
@@ -167,17 +167,15 @@ class Controls(Yielding):
             choose = partial(self._session.set_look, difference=True, differs=way)
             _add(menu, words.tr(name), look.differs == way, choose).setToolTip(words.tr(differing.TIPS[way]))
 
-    def _hide_share(self) -> None:
-        if self._has_shares:
-            self._give_to_menu(self.share)
+    def _giving(self, widget: QWidget, wanted: Callable[[], bool]) -> Step:
+        """Return the step that puts a control into the menu; one that is not `wanted` is in neither place."""
 
-    def _hide_side(self) -> None:
-        if self.side.suits:
-            self._give_to_menu(self.side)
+        def show(on: bool) -> None:
+            widget.setVisible(on and wanted())
+            self._given = self._given - {widget} if on or not wanted() else self._given | {widget}
+            self.more.setVisible(bool(self._given))
 
-    def _give_to_menu(self, widget: QWidget) -> None:
-        widget.hide()
-        self.more.show()
+        return (lambda: show(True), lambda: show(False))
 
     def _open_more(self) -> None:
         self.more.menu().popup(self.kind.mapToGlobal(self.kind.rect().bottomLeft()))

@@ -179,7 +179,6 @@ class Head(Yielding):
 
     def _show_tensor(self, record: Record | None, wall: WallState) -> None:
         self._record = record
-        self._say_shape(long=True)
         notes = record.notes if record is not None else ()
         self.shape.setToolTip("\n".join(notes))
         column = next((one for one in wall.columns if one.maps is not None), None)
@@ -189,8 +188,6 @@ class Head(Yielding):
         entries = [(one.format(place), place) for place in range(min(samples, MOST_IN_MENU))]
         self._sample = (sample, samples)
         _fill_menu(self.sample, "", entries, lambda place: self._session.set_look(sample=place))
-
-        self._say_sample(long=True)
 
     _record: Record | None = None
     _sample = (0, 1)
@@ -218,7 +215,6 @@ class Head(Yielding):
         for action, one in zip(self.reading.menu().actions(), chosen, strict=True):
             action.setCheckable(True)
             action.setChecked(one == self._reading)
-        self._say_reading(long=True)
 
     _reading = ""
 
@@ -261,13 +257,13 @@ class Head(Yielding):
 
     def _recolour(self) -> None:
         if self._node is None:
-            self.type.setStyleSheet("")
+            parts.restyle(self.type, "")
             return
         look = theme()
         colour = look.family[family_of(self._node)]
         ground = look.tint(colour, 0.14 if look.dark else 0.1)
         style = f"color: {colour.name()}; background: {ground.name()}; border-radius: 4px;"
-        self.type.setStyleSheet(style)
+        parts.restyle(self.type, style)
 
 
 @dataclasses.dataclass(eq=False)

@@ -70,7 +70,6 @@ class Lanes(QFrame):
         items: Sequence[InputItem],
         selection: Selection,
         *,
-        known: Mapping[int, Statistics] = MappingProxyType({}),
         names: Sequence[str] = (),
         sort: str = "channel",
         cams: Cams | None = None,
@@ -78,20 +77,30 @@ class Lanes(QFrame):
     ) -> None:
         """Show the columns of a state, or the strips of layers beside them.
 
-        `known` are the statistics of records by their input's number.
+        What stands over the columns is shown by `show_heads`.
         """
         self._cams, self._items = cams, {item.number: item for item in items}
         self._wall, self._selection, self._names, self._sort = wall, selection, tuple(names), sort
         self._counted = counted
         left = self._make_columns(len(wall.columns))
-        for lane, column in zip(self.columns, wall.columns, strict=True):
-            item = self._items.get(column.number) if column.number is not None else None
-            lane.head.show_column(column, item, self._numbers(wall, column, known))
-            lane.canvas.setAccessibleName(f"{column.letter} {column.title}".strip())
         self._forget_sight(wall)
         self.place()
         if left:
             self.hovered.emit(None)
+
+    def show_heads(self, known: Mapping[int, Statistics] = MappingProxyType({})) -> None:
+        """Show whose the columns are, and their numbers; `known` are statistics by their input's number."""
+        wall = self._wall
+        for lane, column in zip(self.columns, wall.columns if wall is not None else (), strict=False):
+            assert wall is not None
+            item = self._items.get(column.number) if column.number is not None else None
+            lane.head.show_column(column, item, self._numbers(wall, column, known))
+            lane.canvas.setAccessibleName(f"{column.letter} {column.title}".strip())
+
+    def paint_now(self) -> None:
+        """Paint what the columns show before anything else is done."""
+        for lane in self.columns:
+            lane.canvas.repaint()
 
     def point(self, pointed: Pointed | None) -> None:
         """Mark the cell under the pointer in all columns."""

@@ -8,12 +8,13 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from hookviewer.arrays import Statistics
 from hookviewer.differences import Difference
-from hookviewer.gui import cams, columns, depth, parts
+from hookviewer.gui import cams, depth, parts
 from hookviewer.gui.axis_bar import AxisBar
 from hookviewer.gui.call_links import CallLink
 from hookviewer.gui.cams import Cams
 from hookviewer.gui.columns import WallState
 from hookviewer.gui.guard import guarded
+from hookviewer.gui.present import present_wall
 from hookviewer.gui.reading import read_out
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import OVERS, Message, Pointed, Progress, Shown, over_in_force
@@ -92,9 +93,7 @@ class WallPanel(QFrame):
         """Show the session's present state."""
         self._soon.stop()
         session = self._session
-        wall = columns.resolve(
-            session.ticked_inputs, session.runs, session.selection, session.look, running=session.running
-        )
+        wall = present_wall(session)
         strips = cams.cams_of(
             wall, session.runs, session.plan.paths, session.selection, session.look, running=session.running
         )
@@ -103,24 +102,32 @@ class WallPanel(QFrame):
         if self._blinking:
             self._wall, strips = blinked(wall, strips)
         names = (session.card.class_names if session.card is not None else None) or ()
-        self.head.show_state(wall)
-        self.controls.show_state(wall, len(session.ticked_inputs), strips)
         self.axes.show_state(wall)
         self.call_link.show_state(wall)
         self.lanes.show_state(
             self._wall,
             session.items,
             session.selection,
-            known=self._known(wall),
             names=tuple(names),
             sort=session.look.sort,
             cams=strips,
             counted=self._count(wall),
         )
-        self._say_foot(wall)
         if wall.path != self._path:
             self._path = wall.path
             self.lanes.reveal(session.selection.channel)
+        self._paint_now()
+        self.lanes.show_heads(self._known(wall))
+        self.head.show_state(wall)
+        self.controls.show_state(wall, len(session.ticked_inputs), strips)
+        self._say_foot(wall)
+
+    def _paint_now(self) -> None:
+        """Put the maps on the screen before all that is said of them: that takes longer."""
+        layout = self.layout()
+        if self.isVisible() and layout is not None:
+            layout.activate()  # a row above the columns may have come or gone
+            self.lanes.paint_now()
 
     def _count(self, wall: WallState) -> Difference | None:
         """Return the numbers of the two records that are compared, as soon as they are counted."""

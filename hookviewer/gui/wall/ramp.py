@@ -47,8 +47,8 @@ class RampChoice(Choice):
     """The combo box `colormap`, which shows the colours in force between the numbers of the scale."""
 
     # Qt asks for the size while the base class is still being made
-    _icon, _short = "", False
-    _colormap, _levels, _bar = "magma", (0.0, 1.0), LONG
+    _icon, _short, _shrunk = "", False, False
+    _colormap, _levels = "magma", (0.0, 1.0)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("colormap", "", tr("Colour map"), parent)
@@ -65,17 +65,15 @@ class RampChoice(Choice):
         self.setToolTip("\n".join((tr("Colour map: {}").format(colormap), odd)))
         self.update()
 
-    def shorten(self, on: bool) -> None:
-        self._bar = SHORT if on else LONG
-        self.updateGeometry()
-
-    def shrink(self) -> None:
-        """Take as little room as a bar needs, until it is shortened or not again."""
-        self._bar = SHORTEST
-        self.updateGeometry()
+    def shrink(self, on: bool) -> None:
+        """Take as little room as a bar needs, or as much as it has shortened or in full."""
+        if on != self._shrunk:
+            self._shrunk = on
+            self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        return QSize(self._bar + 22, self.height())
+        bar = SHORTEST if self._shrunk else SHORT if self._short else LONG
+        return QSize(bar + 22, self.height())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(SHORTEST + 22, self.height())

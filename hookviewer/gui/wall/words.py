@@ -15,6 +15,7 @@ from hookviewer.gui.numbers import number
 from hookviewer.gui.remembered import remembered
 from hookviewer.gui.state import Shown
 from hookviewer.gui.wall import tiles
+from hookviewer.kinds import Kind
 
 NOOP = QT_TRANSLATE_NOOP
 KINDS = {
@@ -336,6 +337,13 @@ def _count(maps: arrays.Maps | None) -> str:
     return (tr("{} values") if maps.layout == "bars" else tr("{} values in a table")).format(count)
 
 
+def _zeros(column: Column, count: int) -> tuple[str, ...]:
+    """Return how many maps are zero everywhere; only an output is dead then."""
+    if column.record is not None and column.record.key.kind is Kind.OUTPUT:
+        return (tr("{} dead").format(count) if count else tr("none dead"),)
+    return (tr("{} zero everywhere").format(count),) if count else ()
+
+
 def _counted(column: Column) -> str:
     maps = column.maps
     if maps is None or maps.layout != "maps" or len(maps.values) < 2:
@@ -343,7 +351,7 @@ def _counted(column: Column) -> str:
     spread, flat = tiles.spread(maps), tiles.flat_channels(maps)
     dead = int((flat & (spread.low == 0)).sum())
     constant, odd = int(flat.sum()) - dead, int((spread.odd > 0).sum())
-    said = [_count(maps), tr("{} dead").format(dead) if dead else tr("none dead")]
+    said = [_count(maps), *_zeros(column, dead)]
     said += [tr("{} constant").format(constant)] if constant else []
     said += [tr("{} with NaN or inf").format(odd) if odd else tr("no NaN")]
     return ", ".join(said)
