@@ -21,6 +21,7 @@ from PySide6.QtGui import QAction, QImage
 from PySide6.QtWidgets import QLineEdit
 
 import hookviewer as hv
+from hookviewer.gui.edit_choice import EditChoice
 from hookviewer.gui.export_dialog import ExportDialog
 from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import set_theme
@@ -112,6 +113,15 @@ def difference():
     return window
 
 
+def edited():
+    window = demo("light", size=(1440, 900), path="features.7")
+    session = window.session
+    channels = tuple(range(12))
+    session.editing.add(EditChoice("features.2", channels=channels, index=list(channels)))
+    session.set_look(difference=True)
+    return window
+
+
 def own_net(broken: bool):
     folder = Path(tempfile.mkdtemp())
     (folder / "net.py").write_text(OWN_NET)
@@ -135,6 +145,7 @@ SCENES: dict[str, Callable] = {
     "demo-dark": lambda: demo(cell=(66, 92)),
     "demo-light": lambda: demo("light", cell=(66, 92)),
     "two-inputs": difference,
+    "edited": edited,
     "gradient": lambda: demo(shown=Shown.GRADIENT, channel=64, cell=(128, 139)),
     "grad-cam": lambda: demo(inputs=("chelsea", "coffee"), shown=Shown.GRAD_CAM, path="features.18"),
     "small": lambda: demo(size=(1280, 800), cell=(66, 92)),

@@ -38,7 +38,7 @@ from hookviewer.gui.theme import MEDIUM, font, keeper, scaled, theme
 Index = QModelIndex | QPersistentModelIndex
 NUMBER = Qt.ItemDataRole.UserRole
 OUTCOME = Qt.ItemDataRole.UserRole + 1
-ROW_HEIGHT = 64
+ROW_HEIGHT = 62
 MIME = "application/x-hookviewer-edit"
 _TONES = {"done": "text_2", "off": "text_3", "waiting": "text_3", "warn": "warn", "error": "error"}
 _SIGNS = {"warn": "triangle-alert", "error": "circle-alert"}
@@ -173,11 +173,11 @@ class EditDelegate(QStyledItemDelegate):
         painter.setPen(colours["text_2" if chosen else "text_3"])
         number = QRect(left, rect.top() + scaled(7), scaled(20), scaled(18))
         painter.drawText(number, Qt.AlignmentFlag.AlignVCenter, str(index.row() + 1))
-        words = QRect(number.right(), rect.top() + scaled(7), rect.right() - 14 - number.right(), scaled(34))
+        words = QRect(number.right(), number.top(), rect.right() - 14 - number.right(), scaled(34))
         painter.setFont(self._name)
         painter.setPen(colours["text" if on else "text_2" if chosen else "text_3"])
-        _draw_lines(painter, words, str(index.data()))
-        line = QRect(words.left(), rect.top() + scaled(42), words.width(), scaled(16))
+        below = _draw_lines(painter, words, str(index.data()))
+        line = QRect(words.left(), below + 2, words.width(), scaled(16))
         self._paint_outcome(painter, line, outcome, chosen)
         painter.restore()
 
@@ -194,8 +194,8 @@ class EditDelegate(QStyledItemDelegate):
         painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, shown)
 
 
-def _draw_lines(painter: QPainter, area: QRect, text: str) -> None:
-    """Draw a text on up to two lines; what does not fit is cut at the end."""
+def _draw_lines(painter: QPainter, area: QRect, text: str) -> int:
+    """Draw a text on up to two lines, what does not fit is cut at the end; return where it ends."""
     measure, option = painter.fontMetrics(), QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     layout = QTextLayout(text, painter.font())
@@ -210,6 +210,7 @@ def _draw_lines(painter: QPainter, area: QRect, text: str) -> None:
         shown = measure.elidedText(part, Qt.TextElideMode.ElideRight, area.width())
         row = QRect(area.left(), area.top() + place * scaled(17), area.width(), scaled(17))
         painter.drawText(row, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+    return area.top() + len(parts) * scaled(17)
 
 
 class EditList(QListView):

@@ -11,7 +11,6 @@ from PySide6.QtCore import QCoreApplication
 
 from hookviewer import edits
 from hookviewer.edits import Edit, Operation
-from hookviewer.gui.numbers import number
 from hookviewer.kinds import Kind
 
 AXES = ("sample", "channel", "row", "column")
@@ -64,6 +63,11 @@ def _plain(operation: Any) -> str:
     if name == "clip_norm":
         return _of(_tr("limit the norm of {} to %s"), operation.limit)
     return _of(_tr("pass {} through %s"), getattr(operation, "__name__", "a function"))
+
+
+def number(value: float) -> str:
+    """Return a number as it was written, with a true minus."""
+    return f"{value:g}".replace("-", "−")
 
 
 def _of(text: str, value: Any) -> str:

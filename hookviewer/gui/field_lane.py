@@ -83,6 +83,26 @@ class FieldLane:
         box = self._measured.get(self._place(item, record, sizes, cell, sample))
         return None if box is None else _measured(box, known.size, field.name)
 
+    def seen_at(self, item: InputItem, key: Key, place: tuple[int | None, ...]) -> Seen | None:
+        """Return what one element of a module's output sees, by its index; None where no rule is known."""
+        known = self._known.get(self._signature(item))
+        field = known.of(key) if isinstance(known, Fields) else None
+        if not isinstance(known, Fields) or not isinstance(field, Field) or field.folded:
+            return None
+        axes = [axis % len(place) for axis in field.places]
+        row, column = (place[axis] for axis in axes)
+        if row is None or column is None or not (row < field.shape[0] and column < field.shape[1]):
+            return None
+        return _computed(field, (row, column), known.size)
+
+    def want_all(self, item: InputItem) -> None:
+        """Find what the cells of all modules see, where it is not known yet and nothing else is going on."""
+        session = self._session
+        if session.model is None or session.running or session.runner.closed:
+            return
+        if looks_like_a_picture(item.input) and self._signature(item) not in self._known:
+            self._find(item)
+
     def want(self, item: InputItem, record: Record, sizes: Sizes, cell: Sizes, sample: int) -> None:
         """Find what a cell sees where that is not known yet and nothing else is going on."""
         session = self._session

@@ -36,6 +36,7 @@ from hookviewer.gui.reading import input_position
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import OVERS as MODES
 from hookviewer.gui.state import Message, Pointed, over_in_force
+from hookviewer.gui.target_field import target_seen, want_target
 from hookviewer.gui.theme import MEDIUM, keeper
 from hookviewer.gui.wall import words
 from hookviewer.kinds import Kind
@@ -129,6 +130,7 @@ class Inspector(QWidget):
         if focus.is_map and focus.item is not None and focus.column.record is not None:
             sizes = focus.maps.values.shape[1], focus.maps.values.shape[2]
             session.fields.want(focus.item, focus.column.record, sizes, focus.cell, session.look.sample)
+            want_target(session, focus.item, focus.column.record)
 
     @property
     def seen(self) -> Seen | None:
@@ -139,6 +141,14 @@ class Inspector(QWidget):
         sizes = focus.maps.values.shape[1], focus.maps.values.shape[2]
         sample = self._session.look.sample
         return self._session.fields.seen(focus.item, focus.column.record, sizes, focus.cell, sample)
+
+    @property
+    def drawn(self) -> Seen | None:
+        """What is drawn on the picture: what the target sees of it, or else what the cell in focus does."""
+        focus = self.focus
+        if focus is None or not focus.is_map:
+            return None
+        return target_seen(self._session, focus.item, focus.column.record) or self.seen
 
     def _show_focus(self, focus: Focus) -> None:
         self._choose_mode()
@@ -167,8 +177,8 @@ class Inspector(QWidget):
         seen = self.seen
         position = input_position(focus.column, focus.cell, self._session.items, seen)
         self.input_place.setText(position)
-        self.field.say(field_words(seen))
-        self.field.setToolTip(field_tip(seen))
+        self.field.say(field_words(self.drawn))
+        self.field.setToolTip(field_tip(self.drawn))
 
     def _show_region(self, focus: Focus) -> None:
         sizes = focus.maps.values.shape[1], focus.maps.values.shape[2]
@@ -191,7 +201,7 @@ class Inspector(QWidget):
             return
         sizes = focus.maps.values.shape[1], focus.maps.values.shape[2]
         region = region_in(self._session.selection.region, sizes)
-        self.big_map.show_focus(focus, showing, self.seen, region)
+        self.big_map.show_focus(focus, showing, self.drawn, region)
 
     def _choose_mode(self) -> None:
         self.mode.choose(MODES.index(over_in_force(self._session.look, self._session.selection.shown)))
