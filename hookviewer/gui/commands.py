@@ -16,6 +16,7 @@ from hookviewer.gui.about_page import AboutPage, open_log_folder
 from hookviewer.gui.actions import Actions
 from hookviewer.gui.bringing import Bringing
 from hookviewer.gui.editor import Editor
+from hookviewer.gui.compare_commands import add_actions
 from hookviewer.gui.export_dialog import ALL_LAYERS, THIS_CHANNEL, THIS_LAYER, ExportDialog
 from hookviewer.gui.history import History
 from hookviewer.gui.input_panel import step_input
@@ -51,6 +52,7 @@ class Commands(QObject):
         self._make_edit()
         self._make_view()
         self._make_run()
+        add_actions(self.actions, window)
         self._make_help()
         for signal in (session.model_changed, session.run_started, session.run_finished):
             signal.connect(self.refresh)

@@ -50,7 +50,8 @@ class CompareLane(QObject):
 
     def counted(self, first: Record, second: Record) -> Counted | None:
         """Return the numbers of A − B, None where they were not counted yet: then `want` them."""
-        return self._known.get(first, {}).get(second)
+        known = self._known.get(first)
+        return None if known is None else known.get(second)
 
     def want(self, pairs: Iterable[Pair], *, first: bool = False) -> None:
         """Have the numbers of these pairs counted, before (`first`) or behind what is wanted already."""

@@ -32,6 +32,7 @@ _KEYS = (
     (
         QT_TRANSLATE_NOOP("KeysPage", "Compare"),
         (
+            ("Ctrl K", QT_TRANSLATE_NOOP("KeysPage", "what columns differ in")),
             ("D", QT_TRANSLATE_NOOP("KeysPage", "difference")),
             ("Space", QT_TRANSLATE_NOOP("KeysPage", "blink A and B")),
             ("W", QT_TRANSLATE_NOOP("KeysPage", "swipe from A to B")),

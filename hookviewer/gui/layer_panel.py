@@ -59,13 +59,12 @@ class LayerPanel(QWidget):
         self.as_table = tool("table-2", self.tr("All numbers as a table"), checkable=True, size=24)
         self.copy = tool("copy", self.tr("Copy the table as CSV"), size=24)
         self.save = tool("file-down", self.tr("Save the table as CSV …"), size=24)
-        self.tools = (
-            *(self.legend, 8, self.quantity, 4, self.axis, 4),
-            *(self.copy, self.save, self.as_table, 4),
-        )
         self.diverging = tool("scan-eye", self.tr("Find the first layer that goes apart"), size=24)
         self.divergence = DivergenceBar(session)
-        self.tools = (*self.tools[:4], self.diverging, 4, *self.tools[4:])
+        self.tools = (
+            *(self.legend, 8, self.quantity, 4, self.diverging, 4, self.axis, 4),
+            *(self.copy, self.save, self.as_table, 4),
+        )
         self._pages = QStackedWidget()
         plotted = column(column(self.plot, margins=(6, 0, 10, 4)), self.divergence)
         plotted.setStretch(0, 1)

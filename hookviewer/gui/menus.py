@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu
 
 from hookviewer.gui import numbers, recent, settings
 from hookviewer.gui.commands import Commands
+from hookviewer.gui.compare_commands import NAMES
 from hookviewer.gui.opening import Opening
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Shown
@@ -47,6 +48,7 @@ class Menus(QObject):
             (self.tr("View"), self._fill_view),
             (self.tr("Run"), self._fill_run),
             (self.tr("Layer"), self._fill_layer),
+            (self.tr("Compare"), self._fill_compare),
             (self.tr("Help"), self._fill_help),
         )
         for title, fill in fills:
@@ -212,6 +214,15 @@ class Menus(QObject):
             (self.tr("Blink A and B"), "Space", Qt.Key.Key_Space),
             (self.tr("Go to channel…"), "#", Qt.Key.Key_NumberSign),
         )
+
+    def _fill_compare(self, menu: QMenu) -> None:
+        self._put(menu, *NAMES[:1], "", "difference")
+        self._keys(
+            menu,
+            (self.tr("Blink A and B"), "Space", Qt.Key.Key_Space),
+            (self.tr("Swipe from A to B"), "W", Qt.Key.Key_W),
+        )
+        self._put(menu, *NAMES[1:])
 
     def _fill_help(self, menu: QMenu) -> None:
         self._put(menu, "tutorial", "keys", "", "log_folder", "copy_versions", "about")

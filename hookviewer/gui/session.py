@@ -17,6 +17,7 @@ from PySide6.QtCore import QObject, Signal
 from hookviewer import memory, modules, sources
 from hookviewer.gui.call_lane import CallLane
 from hookviewer.gui.carrying import carried
+from hookviewer.gui.compare_cka_lane import Similar
 from hookviewer.gui.compare_diverging import Diverging
 from hookviewer.gui.compare_lane import CompareLane
 from hookviewer.gui.editing import Editing
@@ -42,6 +43,7 @@ from hookviewer.gui.state import (
     Shown,
     Variant,
 )
+from hookviewer.gui.top_inputs_lane import TopInputsLane
 from hookviewer.gui.variant_lane import VariantModels
 from hookviewer.gui.varying import Varying
 from hookviewer.inputs import Input
@@ -114,6 +116,7 @@ class Session(QObject):
         self.editing = Editing(self)
         self.varying = Varying(self)
         self.differences, self.diverging = CompareLane(self), Diverging(self)
+        self.similar, self.top_inputs = Similar(self), TopInputsLane(self)
 
     # -- the model -------------------------------------------------------------------------------------------
 

@@ -168,8 +168,6 @@ class Run:
     stopped: bool = False
     guesses: tuple[Guess, ...] = ()
     summaries: Mapping[Key, Statistics] = dataclasses.field(default_factory=dict)
-    plain: Mapping[Key, Record] = dataclasses.field(default_factory=dict)
-    """What a plain hook would have shown of tensors that are overwritten, as far as somebody asked."""
     growing: bool = False
     """Whether records are still to come, and what overwrites those that are there is not known yet."""
     hooks_left: int = 0
