@@ -102,11 +102,12 @@ class TopK:
 
 def _found(samples: Array, cells: tuple[int, ...], number: int, *, highest: bool) -> Side:
     """Return the best cell of every sample [S, C, cells], as places [C, S]."""
-    comparable = samples
-    if samples.dtype.kind == "f":
-        comparable = np.where(np.isnan(samples), -math.inf if highest else math.inf, samples)
-    best = comparable.argmax(axis=2) if highest else comparable.argmin(axis=2)
-    values = np.take_along_axis(samples, best[:, :, None], axis=2)[:, :, 0].T.astype(np.float64)
+    best = samples.argmax(axis=2) if highest else samples.argmin(axis=2)
+    values = _taken(samples, best)
+    if np.isnan(values).any():  # numpy takes NaN for the largest and the smallest alike
+        last = np.where(np.isnan(samples), -math.inf if highest else math.inf, samples)
+        best = last.argmax(axis=2) if highest else last.argmin(axis=2)
+        values = _taken(samples, best)
     places = (
         np.stack(np.unravel_index(best.T, cells), axis=-1) if cells else np.empty((*best.T.shape, 0), int)
     )
@@ -116,6 +117,10 @@ def _found(samples: Array, cells: tuple[int, ...], number: int, *, highest: bool
         np.broadcast_to(np.arange(len(samples)), values.shape),
         places,
     )
+
+
+def _taken(samples: Array, best: Array) -> Array:
+    return np.take_along_axis(samples, best[:, :, None], axis=2)[:, :, 0].T.astype(np.float64)
 
 
 def _best(known: Side | None, found: Side, k: int, *, sign: int) -> Side:
