@@ -1,4 +1,4 @@
-"""A layer that is overwritten in place: its value at the hook beside what a plain hook would have shown. Pure."""
+"""A layer that is overwritten in place: its value at the hook beside that of a plain hook. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def with_plain(columns: Sequence[Column], selection: Selection, look: Look) -> l
     record = overwritten_record(columns[0] if columns else None)
     if record is None:
         return list(columns)
-    first = dataclasses.replace(columns[0], letter="A")
+    at_hook = f"{columns[0].title} · {_tr('at the hook')}"
+    first = dataclasses.replace(columns[0], letter="A", title=at_hook)
     second = Column("B", _tr("A plain hook"), NUMBER, run=None)
     run = first.run
     plain = run.plain.get(record.key) if run is not None else None
