@@ -23,7 +23,8 @@ from hookviewer.gui.reading import read_out
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Run, Settings, Shown
 from hookviewer.gui.theme import set_theme
-from hookviewer.gui.views.cam_strip import CamStrip, flat_words, peak_words, tip_of
+from hookviewer.gui.views.cam_strip import CamStrip
+from hookviewer.gui.views.cam_words import flat_words, peak_words, tip_of
 from hookviewer.gui.wall import WallPanel, strip
 from hookviewer.gui.wall.canvas import Canvas
 from hookviewer.gui.wall.geometry import Sight
@@ -174,12 +175,15 @@ def _looked_up(values: np.ndarray, low: float, high: float, name: str) -> np.nda
 def test_every_ticked_layer_that_suits_has_a_tile_in_order_of_execution(make: Made) -> None:
     _, panel = make(2)
     for place in range(2):
-        assert [cam.path for cam in _strip(panel, place).sheet.strip.cams] == ["early", "late"]
+        assert [cam.path for cam in _strip(panel, place).sheet.strip.cams] == ["early", "late", "head"]
+        assert (
+            _strip(panel, place).sheet.strip.cams[2].reason.endswith("The nearest layer that suits is late.")
+        )
         left, right = (_strip(panel, place).rect_of(path) for path in ("early", "late"))
         assert (left.top(), left.left()) < (right.top(), right.left())
         assert left.height() / left.width() == pytest.approx(12 / 18, abs=0.02)
     assert (
-        panel.foot.words.toolTip().splitlines()[0].startswith("2 layers, each on one scale for all columns")
+        panel.foot.words.toolTip().splitlines()[0].startswith("3 layers, each on one scale for all columns")
     )
     assert "head: Grad-CAM does not suit head: its output is 1×3" in panel.foot.words.toolTip()
 
@@ -274,8 +278,8 @@ def test_a_map_of_one_value_says_so(by_hand: Made) -> None:
     dead, even, _ = _strip(panel, 0).sheet.strip.cams
     assert flat_words(0.0) == "zero everywhere"
     assert flat_words(0.4) == "= 0.400 everywhere"
-    assert "one value everywhere" in tip_of(dead)
-    assert "one value everywhere" in tip_of(even)
+    assert "zero everywhere: nothing in this layer speaks for the target" in tip_of(dead)
+    assert "the value 0.4 everywhere: it does not tell places apart" in tip_of(even)
     canvas = _canvas(panel, 0)
     plain, marked = canvas.image(), canvas.grab().toImage()
     for path, labelled in (("dead", True), ("even", True), ("fine", False)):
@@ -361,7 +365,11 @@ def test_a_layer_that_does_not_suit_leaves_the_others_in_sight(by_hand: Made) ->
     session, panel = by_hand({"a": _maps([[0.0, 1.0]]), "fc": (torch.ones(1, 3), torch.ones(1, 3))})
     session.select(path="fc")
     assert _canvas(panel, 0).record is None
-    assert [cam.path for cam in _strip(panel, 0).sheet.strip.cams] == ["a"]
+    fine, unsuited = _strip(panel, 0).sheet.strip.cams
+    assert (fine.path, unsuited.path) == ("a", "fc")
+    assert fine.maps is not None
+    assert unsuited.maps is None
+    assert "does not suit fc" in unsuited.reason
     session.tick(("a",), False)
     assert _canvas(panel, 0).view is None
     assert "does not suit fc" in panel.wall.columns[0].reason
@@ -385,7 +393,7 @@ def test_zoom_and_pan_are_linked_and_z_fits_again(by_hand: Made, qtbot: QtBot) -
 def test_every_tile_of_a_strip_is_in_sight_with_room_for_its_words() -> None:
     for count in (1, 2, 5, 11, 40):
         for room in ((300, 700), (900, 300)):
-            grid = strip.strip_of(count, 2 / 3, room, Sight(), 8, 20)
+            grid = strip.strip_of((count,), 2 / 3, room, Sight(), 8, 20)
             across, down = grid.wall
             assert across <= room[0]
             assert down <= room[1]

@@ -30,8 +30,12 @@ class CamChoice:
 
     def leaf(self, wish: str) -> str:
         """Return the leaf to look at: `wish` where that is among those shown, else the first one."""
-        leaves = [leaf_of(name, target) for target in self.every_target for name in self.methods]
-        return wish if wish in leaves else leaves[0]
+        return wish if wish in self.leaves else self.leaves[0]
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The leaves of all maps that are shown of a layer, or of the input."""
+        return tuple(leaf_of(name, target) for target in self.every_target for name in self.methods)
 
     @property
     def every_target(self) -> tuple[TargetChoice | None, ...]:
@@ -80,6 +84,11 @@ def is_cam(leaf: str) -> bool:
     except HookViewerError:
         return False
     return True
+
+
+def of_input(leaf: str) -> bool:
+    """Return whether a map with this leaf is one of the input, not of a layer."""
+    return bool(leaf) and is_cam(leaf) and not method_of(parts_of(leaf)[0]).of_layers
 
 
 def scale_of(leaf: str) -> str:

@@ -42,7 +42,7 @@ def _for_target(
 ) -> list[Line]:
     inputs = tuple(("", leaf_of(name, target)) for name in of_input)
     if len(layers) < 2 or not of_layers:
-        path = layers[0] if layers and of_layers and not of_input else ""
+        path = layers[0] if layers and of_layers else ""
         own = tuple((layer, leaf_of(name, target)) for name in of_layers for layer in layers)
         lines = [Line(_lone([*of_layers, *of_input]), path, target, (*own, *inputs))]
     elif len(of_layers) > len(layers):

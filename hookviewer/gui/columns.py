@@ -5,6 +5,7 @@ Pure: `resolve` reads the session's values and returns frozen ones; nothing here
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QCoreApplication
 
-from hookviewer import arrays, methods
+from hookviewer import arrays
+from hookviewer.arrays.roles import MAPS
 from hookviewer.errors import HookViewerError
-from hookviewer.gui import likely, sequences, sorting
+from hookviewer.gui import cam_choice, likely, sequences, sorting
+from hookviewer.gui.cam_records import cam_record
 from hookviewer.gui.comparing import (
     Pair,
     compared_maps,
@@ -27,6 +30,7 @@ from hookviewer.gui.comparing import (
     difference_maps as difference_maps,
 )
 from hookviewer.gui.differing import colormap_in, differing, levels_in, title_of, way_in_force
+from hookviewer.gui.hinting import AxisHints
 from hookviewer.gui.remembered import remembered
 from hookviewer.gui.scaling import LOG, levels_of
 from hookviewer.gui.scaling import difference_levels_of as difference_levels_of
@@ -108,6 +112,8 @@ def resolve(
     items: Sequence[InputItem], runs: Mapping[int, Run], selection: Selection, look: Look, *, running: bool
 ) -> WallState:
     """Return what the wall shows for the ticked inputs `items`."""
+    if selection.shown is Shown.GRAD_CAM:
+        selection = dataclasses.replace(selection, cam=look.cam.leaf(selection.cam))
     if selection.shown is Shown.WEIGHTS:
         from hookviewer.gui.parameter_wall import parameter_wall  # it builds on what is here
 
@@ -146,8 +152,9 @@ def wall_of(
     """Return the wall of columns that share a scale, and of a last one with levels of its own."""
     filled = [column for column in columns if column.maps is not None]
     shared = [column.maps for column in filled if column.maps is not None]
-    scale = scale_of(look.scale, selection.shown, filled, look.part)
-    levels = look.levels or levels_of(shared, scale)
+    cam = selection.shown is Shown.GRAD_CAM
+    scale = scale_of(look.scale, selection.shown, filled, look.part, selection.cam)
+    levels = look.levels or levels_of(_for_all_targets(filled, selection, look) if cam else shared, scale)
     source, sort = _sorting(filled, selection, look)
     dead = _dead(shared) if look.hide_dead else ()
     count = len(shared[0].values) if shared else 0
@@ -161,7 +168,11 @@ def wall_of(
         if source is None
         else sorting.arranged(source, sort, look.anchor, count, dead, pinned, only),
         levels,
-        colormap_of(_colours_wanted(look, shared), selection.shown, signed=_signed(shared, look.part)),
+        colormap_of(
+            _colours_wanted(look, shared),
+            selection.shown,
+            signed=cam_choice.is_signed(selection.cam) if cam else _signed(shared, look.part),
+        ),
         "set by hand" if look.levels else scale,
         last_levels,
         hidden,
@@ -174,16 +185,22 @@ def wall_of(
     )
 
 
-def scale_of(choice: str, shown: Shown, filled: Sequence[Column] = (), part: str = arrays.PARTS[0]) -> str:
+def scale_of(
+    choice: str,
+    shown: Shown,
+    filled: Sequence[Column] = (),
+    part: str = arrays.PARTS[0],
+    cam: str = "",
+) -> str:
     """Return the scale in force.
 
     `auto` is robust for values, symmetric for signed ones and kernels in colour, full for bars and phases,
-    from 0 to the peak for Grad-CAM.
+    as the method asks for maps of importance.
     """
     if choice != "auto":
         return choice
     if shown is Shown.GRAD_CAM:
-        return "peak"
+        return cam_choice.scale_of(cam or "grad_cam")
     maps = [column.maps for column in filled if column.maps is not None]
     if maps and all(one.layout != "maps" for one in maps):
         return "full"  # bars, lines and numbers are measured, not only seen: none is cut off
@@ -207,6 +224,21 @@ def _colours_wanted(look: Look, maps: Sequence[arrays.Maps]) -> str:
     return "gray" if coloured and look.colormap == "auto" else look.colormap
 
 
+def _for_all_targets(filled: Sequence[Column], selection: Selection, look: Look) -> list[arrays.Maps]:
+    """Return a method's maps of one layer for every target that is shown: they share a scale."""
+    name, found = cam_choice.parts_of(selection.cam)[0], []
+    leaves = [cam_choice.leaf_of(name, target) for target in look.cam.every_target]
+    for column in filled:
+        for there in (dataclasses.replace(selection, cam=leaf) for leaf in leaves):
+            with contextlib.suppress(HookViewerError):  # what is not there has no share in it
+                found.append(maps_in(_record_in(column.run, there, look), there, look))
+    return found
+
+
+def _record_in(run: Run | None, selection: Selection, look: Look) -> Record:
+    return shown_record(Recording({}) if run is None else run.recording, selection, look.hints)
+
+
 def _signed(maps: Sequence[arrays.Maps], part: str) -> bool:
     return part != arrays.PARTS[0] and any(one.complex for one in maps)
 
@@ -216,11 +248,11 @@ def difference_colormap(wall: WallState) -> str:
     return colormap_in(wall.colormap, wall.way)
 
 
-def shown_record(recording: Recording, selection: Selection) -> Record:
+def shown_record(recording: Recording, selection: Selection, hints: AxisHints | None = None) -> Record:
     """Return the record of what is selected; raise `HookViewerError` with the reason where there is none."""
     path, call, leaf = selection.path, selection.call, selection.leaf
     if selection.shown is Shown.GRAD_CAM:
-        return _grad_cam(recording, path, call)
+        return cam_record(recording, path, call, selection.cam or "grad_cam", hints)
     found = [_leaf_record(recording, path, kind, call, leaf) for kind in selection.kinds]
     if selection.shown is Shown.PRODUCT:
         return _product(*found)
@@ -236,20 +268,6 @@ def _leaf_record(recording: Recording, path: str, kind: Kind, call: int, leaf: s
     if key not in recording:
         raise HookViewerError(recording.reason(key))
     return sequences.padded(recording, recording[key])
-
-
-def _grad_cam(recording: Recording, path: str, call: int) -> Record:
-    leaves = recording.leaves(path, Kind.OUTPUT, call)
-    keys = [Key(path, kind, call, leaves[0] if leaves else "") for kind in Shown.GRAD_CAM.kinds]
-    if not all(key in recording for key in keys):
-        return methods.attribution(recording, "grad_cam", path, call)  # raises with the reason
-    return _attributed(recording[keys[0]], recording[keys[1]])
-
-
-@remembered(4)
-def _attributed(value: Record, gradient: Record) -> Record:
-    both = Recording({value.key: value, gradient.key: gradient})
-    return methods.attribution(both, "grad_cam", value.key.path, value.key.call)
 
 
 @remembered(4)
@@ -283,7 +301,7 @@ def _column(
         reason = _tr("Running …") if running else _tr("Not run yet. Press Run (F5).")
         return dataclasses.replace(column, reason=reason, waiting=running)
     try:
-        record = shown_record(run.recording, selection)
+        record = shown_record(run.recording, selection, look.hints)
         maps = maps_in(record, selection, look)
     except HookViewerError as error:
         arriving = running and not run.summaries
@@ -317,6 +335,8 @@ def reading_of(record: Record, selection: Selection, look: Look) -> str | None:
 
 def maps_in(record: Record, selection: Selection, look: Look) -> arrays.Maps:
     """Return a record as the maps that a look asks for; raise `HookViewerError` where there are none."""
+    if selection.shown is Shown.GRAD_CAM and len(record.shape) == 4:
+        return maps_of(record, look.sample, MAPS)  # made so, whatever the axes of the layer are
     reading = reading_of(record, selection, look)
     sliding = set((reading or readings_of(record, look)[0]).split(" × "))
     places = tuple(sorted((role, place) for role, place in look.places.items() if role in sliding))

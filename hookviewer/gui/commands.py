@@ -15,8 +15,8 @@ from hookviewer.gui import settings
 from hookviewer.gui.about_page import AboutPage, open_log_folder
 from hookviewer.gui.actions import Actions
 from hookviewer.gui.bringing import Bringing
-from hookviewer.gui.editor import Editor
 from hookviewer.gui.compare_commands import add_actions
+from hookviewer.gui.editor import Editor
 from hookviewer.gui.export_dialog import ALL_LAYERS, THIS_CHANNEL, THIS_LAYER, ExportDialog
 from hookviewer.gui.history import History
 from hookviewer.gui.input_panel import step_input
@@ -58,6 +58,7 @@ class Commands(QObject):
             signal.connect(self.refresh)
         for changed in (session.inputs_changed, session.runs_changed, session.settings_changed):
             changed.connect(self.refresh)
+        session.attributions_changed.connect(self._refresh_stop)
         self.refresh()
 
     def _make_file(self) -> None:
@@ -163,11 +164,16 @@ class Commands(QObject):
         add("log_folder", self.tr("Open log folder"), open_log_folder)
         add("about", self.tr("About hookviewer"), self.show_about)
 
+    def _refresh_stop(self) -> None:
+        stop, session = self.actions["stop"], self._session
+        stop.setEnabled(session.running or session.attributions.working)
+
     def refresh(self) -> None:
         """Enable what can be done now."""
         session, actions = self._session, self.actions
         there, shown = session.model is not None, bool(session.runs)
-        can = {"run": there and not session.running and bool(session.ticked_inputs), "stop": session.running}
+        working = session.running or session.attributions.working
+        can = {"run": there and not session.running and bool(session.ticked_inputs), "stop": working}
         can |= dict.fromkeys(("add_input", "reload", "weights", "filter", "tick", "untick_all"), there)
         can |= dict.fromkeys(("copy_path", "auto", "layer_before", "layer_after", "target_class"), there)
         can |= dict.fromkeys(("export", "export_layer", "export_channel", "copy"), shown)

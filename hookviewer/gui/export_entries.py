@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hookviewer.formats import Caption, Entry
 from hookviewer.gui import state
+from hookviewer.gui.cam_choice import of_input, parts_of
 from hookviewer.gui.columns import Column, WallState, resolve
 from hookviewer.gui.edit_words import all_words
 from hookviewer.gui.scaling import scale_for
@@ -53,16 +54,27 @@ def layer_entries(shown: Shown) -> list[Entry]:
 
 def _layers(shown: Shown) -> Iterator[Entry]:
     look = dataclasses.replace(shown.look, levels=None, difference=False)
-    for path in shown.layers:
-        for kind in shown.kinds or (shown.selection.shown,):
-            selection = dataclasses.replace(
-                shown.selection, path=path, shown=kind, call=0, leaf="", channel=0, cell=None
+    for path, kind, cam in _wanted(shown):
+        selection = dataclasses.replace(
+            shown.selection, path=path, shown=kind, call=0, leaf="", channel=0, cell=None, cam=cam
+        )
+        for first in range(0, len(shown.items), 4):
+            some = dataclasses.replace(
+                shown, items=shown.items[first : first + 4], selection=selection, look=look
             )
-            for first in range(0, len(shown.items), 4):
-                some = dataclasses.replace(
-                    shown, items=shown.items[first : first + 4], selection=selection, look=look
-                )
-                yield from wall_entries(some)
+            yield from wall_entries(some)
+
+
+def _wanted(shown: Shown) -> Iterator[tuple[str, state.Shown, str]]:
+    """Yield path and kind of every tensor, of maps of importance the leaf too; those of the input once."""
+    kinds = shown.kinds or (shown.selection.shown,)
+    for path in shown.layers:
+        for kind in kinds:
+            leaves = shown.look.cam.leaves if kind is state.Shown.GRAD_CAM else ("",)
+            yield from ((path, kind, leaf) for leaf in leaves if not of_input(leaf))
+    if state.Shown.GRAD_CAM in kinds:
+        every = [leaf for leaf in shown.look.cam.leaves if of_input(leaf)]
+        yield from ((shown.selection.path, state.Shown.GRAD_CAM, leaf) for leaf in every)
 
 
 def _entry(shown: Shown, wall: WallState, column: Column, path: str) -> Entry | None:
@@ -105,6 +117,9 @@ def _calls(shown: Shown, column: Column, path: str) -> int:
 
 def _target(shown: Shown, column: Column) -> str:
     run = shown.runs.get(column.number) if column.number is not None else None
+    own = parts_of(column.record.key.leaf)[1] if column.record is not None else ""
+    if own:
+        return own
     if run is None or run.recording.target_value is None:
         return ""
     chosen = run.settings.target

@@ -63,7 +63,7 @@ class ExportForm(QFrame):
             Shown.OUTPUT: self.tr("Output"),
             Shown.GRADIENT: self.tr("Gradient"),
             Shown.PRODUCT: self.tr("Product"),
-            Shown.GRAD_CAM: "Grad-CAM",
+            Shown.GRAD_CAM: self.tr("CAM"),
         }
 
     def choose_kinds(self, chosen: Sequence[Shown]) -> None:

@@ -256,6 +256,7 @@ def _look_words(before: Look, after: Look) -> str:
         "part": _tr("part of complex numbers"),
         "plain": _tr("plain hook beside it"),
         "beside": _tr("gradient beside the weights"),
+        "cam": _tr("maps of importance"),
     }
     changed = sorted(_changed(before, after))
     return ", ".join(names.get(name, name.replace("_", " ")) for name in changed)

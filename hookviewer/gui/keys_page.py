@@ -19,7 +19,7 @@ _KEYS = (
             ("← → ↑ ↓", QT_TRANSLATE_NOOP("KeysPage", "step through channels")),
             ("[ ]", QT_TRANSLATE_NOOP("KeysPage", "layer before, layer after")),
             ("PgUp PgDn", QT_TRANSLATE_NOOP("KeysPage", "input before, input after")),
-            ("G", QT_TRANSLATE_NOOP("KeysPage", "output, gradient, product, Grad-CAM")),
+            ("G", QT_TRANSLATE_NOOP("KeysPage", "output, gradient, product, CAM")),
             ("Z", QT_TRANSLATE_NOOP("KeysPage", "fit; a double click too")),
             ("F", QT_TRANSLATE_NOOP("KeysPage", "fill the width, or fit all")),
             ("+ −", QT_TRANSLATE_NOOP("KeysPage", "zoom at the cursor; wheel and pinch too")),

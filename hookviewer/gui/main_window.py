@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QMainWindow, QSizePolicy, QStackedWidget, QWidget
 
 from hookviewer.gui import dropping, icons, settings
 from hookviewer.gui.bringing import Bringing
+from hookviewer.gui.cam_choice import remembered_choice
 from hookviewer.gui.commands import Commands
 from hookviewer.gui.docks import Docks
 from hookviewer.gui.drop_zone import DropZone
@@ -73,6 +74,7 @@ class MainWindow(QMainWindow):
         self.keeps_layout = True
         self._over = False
         self.session.set_settings(budget=settings.budget(self.session.settings.budget))
+        self.session.set_look(cam=remembered_choice(settings.cam_methods()))
         self._lay_out()
         self._connect()
         self._on_model_changed()
@@ -147,7 +149,7 @@ class MainWindow(QMainWindow):
         pages = [page for page in self.findChildren(Overlay) if page.isVisible()]
         if pages:
             pages[-1].close_page()
-        elif self.session.running:
+        elif self.session.running or self.session.attributions.working:
             self.session.stop()
         elif self.session.selection.region is not None:
             self.session.select(region=None)

@@ -199,7 +199,7 @@ class Menus(QObject):
                 (self.tr("Gradient"), Shown.GRADIENT),
                 (self.tr("|Gradient|"), Shown.MAGNITUDE),
                 (self.tr("Output × gradient"), Shown.PRODUCT),
-                (self.tr("Grad-CAM"), Shown.GRAD_CAM),
+                (self.tr("CAM: maps of importance (Grad-CAM and others)"), Shown.GRAD_CAM),
                 (self.tr("Weights"), Shown.WEIGHTS),
             ],
             lambda: self._session.selection.shown,

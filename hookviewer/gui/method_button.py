@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from hookviewer.gui.cam_choice import method_of
+from hookviewer.gui.icons import set_icon
 from hookviewer.gui.method_popover import MethodPopover
 from hookviewer.gui.method_words import tr
 from hookviewer.gui.session import Session
@@ -23,6 +24,9 @@ class MethodButton(QToolButton):
         self.setProperty("role", "button")
         self.setFont(font("ui", 12))
         self.setFixedHeight(scaled(28))
+        set_icon(self, "chevron-down")
+        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands behind the words
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(tr("Methods and targets of the maps"))
         self.clicked.connect(self.open)
@@ -34,7 +38,7 @@ class MethodButton(QToolButton):
         titles = [method_of(name).title for name in choice.methods]
         one = titles[0] if len(titles) == 1 else tr("{} methods").format(len(titles))
         targets = tr(" × {} targets").format(len(choice.targets) + 1) if choice.targets else ""
-        self.setText(f" {one if self._short else one + targets} ▾")
+        self.setText(f"{one if self._short else one + targets} ")
         self.setToolTip("\n".join((self.accessibleName(), ", ".join(titles))))
 
     def shorten(self, on: bool) -> None:

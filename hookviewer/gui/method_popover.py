@@ -123,6 +123,10 @@ class MethodPopover(QFrame):
         run = self._session.runs.get(item.number) if item is not None else None
         guesses = run.guesses[:MOST_CLASSES] if run is not None else ()
         likeliest = {TargetChoice("class", one.index): likely.share(one.share, 3) for one in guesses}
+        own = self._session.settings.target
+        if own.rule == "top" and guesses:
+            own = TargetChoice("class", guesses[0].index)
+        likeliest.pop(own, None)
         chosen = {one: "" for one in self._session.look.cam.targets if one not in likeliest}
         return [*likeliest.items(), *chosen.items()]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hookviewer.arrays import Maps
-from hookviewer.gui import cams, numbers
+from hookviewer.gui import cam_choice, cams, method_words, numbers
 from hookviewer.gui.columns import Column, WallState, resolve
 from hookviewer.gui.field_lane import Seen
 from hookviewer.gui.field_words import field_words
@@ -22,7 +22,7 @@ def read_out(session: Session) -> tuple[str, ...]:
     """Return the read-out of the cell under the pointer, else of the selected one; longest version first."""
     selection, spot = session.selection, session.pointed
     channel, cell = (selection.channel, selection.cell) if spot is None else (spot.channel, spot.cell)
-    there = cams.at(selection, spot.path if spot is not None else None)
+    there = selection if spot is None else cams.at(selection, spot.path, spot.cam)
     wall = resolve(session.ticked_inputs, session.runs, there, session.look, running=session.running)
     return reading(wall, channel, cell, session.ticked_inputs, seen_at(session, wall, channel, cell))
 
@@ -51,7 +51,7 @@ def reading(
     if cell is None or not shown:
         return ()
     row, place = cell
-    first = wall.path if wall.shown is Shown.GRAD_CAM else f"c {channel}"
+    first = _map_name(wall.path, shown[0]) if wall.shown is Shown.GRAD_CAM else f"c {channel}"
     where = _where(shown[0].maps, first, row, place)
     if len(shown) == 1:
         values = f"= {value(shown[0], channel, cell)}"
@@ -63,6 +63,15 @@ def reading(
         return (short,)
     longer = f"{short}{GAP}{position}"
     return (longer, short) if seen is None else (f"{longer}{GAP}{field_words(seen)}", longer, short)
+
+
+def _map_name(path: str, column: Column) -> str:
+    """Return what a map of importance is of: its layer, and its method where that is not Grad-CAM."""
+    leaf = column.record.key.leaf if column.record is not None else ""
+    if leaf == "grad_cam" or not cam_choice.is_cam(leaf):
+        return path
+    title = method_words.title_of(leaf)
+    return title if column.record is not None and not column.record.key.path else f"{path}  {title}"
 
 
 def _where(maps: Maps | None, first: str, row: int, place: int) -> str:

@@ -99,6 +99,8 @@ class RunBar(QToolBar):
         self.target.currentIndexChanged.connect(self._line.fit)
         self.run.clicked.connect(self._actions["run"].trigger)
         self.stop.clicked.connect(self._actions["stop"].trigger)
+        stop = self._actions["stop"]
+        stop.changed.connect(lambda: self.stop.setEnabled(stop.isEnabled()))
         self.auto.toggled.connect(session.set_auto)
         for signal in (session.model_changed, session.settings_changed, session.run_started):
             signal.connect(self.refresh)

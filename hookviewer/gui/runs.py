@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from hookviewer.gui.running import Arrived
 from hookviewer.gui.state import Run, Settings
+from hookviewer.kinds import Key, Kind
 from hookviewer.recording import SUMMARISED, Recording
 
 
@@ -24,8 +25,8 @@ def shown_meanwhile(run: Run | None, settings: Settings) -> Run | None:
         return run
     if run.error is not None or dataclasses.replace(run.settings, target=settings.target) != settings:
         return None
-    records = {key: record for key, record in run.recording.items() if not key.kind.needs_target}
-    summaries = {key: summary for key, summary in run.summaries.items() if not key.kind.needs_target}
+    records = {key: record for key, record in run.recording.items() if not _of_a_target(key)}
+    summaries = {key: summary for key, summary in run.summaries.items() if not _of_a_target(key)}
     recording = dataclasses.replace(run.recording, records=records, absent={}, target_value=None)
     return dataclasses.replace(run, settings=settings, recording=recording, summaries=summaries)
 
@@ -57,16 +58,24 @@ def joined(before: Run | None, run: Run) -> Run:
     )
 
 
+def _of_a_target(key: Key) -> bool:
+    return key.kind.needs_target or key.kind is Kind.ATTRIBUTION
+
+
 def dealt_with(run: Run | None, settings: Settings, wanted: frozenset[str]) -> frozenset[str]:
     """Return the paths that need no run with `settings`: recorded, or absent with a reason."""
     if run is None or run.growing or run.settings != settings:
         return frozenset()
     if run.error is not None:
         return wanted  # running again by itself would fail again
-    recorded = {key.path for key, record in run.recording.items() if record.missing != SUMMARISED}
-    summarised = {key.path for key in run.recording} - recorded
-    canonical = recorded | {key.path for key in run.recording.absent} - summarised
-    aliases = {second for second, first in run.recording.aliases.items() if first in canonical}
+    recording = run.recording
+    every = recording.records.items()
+    tensors = {key: record for key, record in every if key.kind is not Kind.ATTRIBUTION}
+    recorded = {key.path for key, record in tensors.items() if record.missing != SUMMARISED}
+    summarised = {key.path for key in tensors} - recorded
+    absent = {key.path for key in recording.absent if key.kind is not Kind.ATTRIBUTION}
+    canonical = recorded | absent - summarised
+    aliases = {second for second, first in recording.aliases.items() if first in canonical}
     return frozenset(canonical | aliases)
 
 

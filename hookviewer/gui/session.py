@@ -15,6 +15,7 @@ import torch
 from PySide6.QtCore import QObject, Signal
 
 from hookviewer import memory, modules, sources
+from hookviewer.gui.attribution_lane import AttributionLane
 from hookviewer.gui.call_lane import CallLane
 from hookviewer.gui.carrying import carried
 from hookviewer.gui.compare_cka_lane import Similar
@@ -75,6 +76,8 @@ class Session(QObject):
     """A run arrived or was dropped."""
     run_grew = Signal(object)
     """Records arrived in a run that goes on: a frozenset of the paths of their modules, aliases too."""
+    attributions_changed = Signal()
+    """Maps that need runs of their own have begun or ended, or are further."""
     fields_changed = Signal()
     """It is known by now what cells see of the picture."""
     run_started = Signal()
@@ -113,6 +116,7 @@ class Session(QObject):
         self._plain_lane = PlainLane(self)
         self._model_lane = ModelLane(self)
         self._input_lane = InputLane(self)
+        self.attributions = AttributionLane(self)
         self.editing = Editing(self)
         self.varying = Varying(self)
         self.differences, self.diverging = CompareLane(self), Diverging(self)
@@ -160,7 +164,10 @@ class Session(QObject):
         self._run_lane.drop_models()
         self.settings = dataclasses.replace(self.settings, target=self.settings.target.for_any_model())
         self.selection = dataclasses.replace(self.selection, path="", call=0, leaf="", channel=0, cell=None)
-        self.look = dataclasses.replace(self.look, levels=None, pins=(), readings=self._readings_by_path())
+        look, cam = self.look, dataclasses.replace(self.look.cam, targets=())
+        self.look = dataclasses.replace(
+            look, levels=None, pins=(), readings=self._readings_by_path(), cam=cam
+        )
         changed = (self.model_changed, self.plan_changed, self.settings_changed)
         for signal in (*changed, self.selection_changed, self.look_changed):
             signal.emit()
@@ -328,7 +335,8 @@ class Session(QObject):
         selection = dataclasses.replace(self.selection, **changes)
         if selection == self.selection:
             return
-        moved = _tensor_of(selection) != _tensor_of(self.selection)
+        before = self.selection
+        moved = _tensor_of(selection) != _tensor_of(before)
         self.selection = selection
         if moved and self.look.levels is not None:
             self.set_look(levels=None)
@@ -371,6 +379,7 @@ class Session(QObject):
 
     def run(self) -> None:
         """Run the model on all ticked inputs with the whole plan."""
+        self.attributions.resume()
         self._run_lane.start(self.ticked_inputs, self.wanted_paths, fresh=True)
 
     def run_missing(self) -> None:
@@ -384,8 +393,9 @@ class Session(QObject):
             self._run_lane.start(items, frozenset().union(*lacking.values()), fresh=False)
 
     def stop(self) -> None:
-        """Stop the run within one layer; what was recorded stays."""
+        """Stop the run, and maps that are computed, within one layer; what is done stays."""
         self.runner.cancel("run")
+        self.attributions.stop()
 
     def close(self) -> None:
         """Stop and join the model thread."""
@@ -455,7 +465,7 @@ class Session(QObject):
 
 def _tensor_of(selection: Selection) -> tuple[object, ...]:
     """Return what says which tensor is looked at."""
-    return selection.path, selection.shown, selection.side
+    return selection.path, selection.shown, selection.cam, selection.side
 
 
 __all__ = ["Session", "Shown"]

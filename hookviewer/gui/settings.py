@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +112,16 @@ def lists_calls() -> bool:
 def remember_lists_calls(on: bool) -> None:
     """List functional calls from now on, or no longer."""
     stored().setValue("lists_calls", "true" if on else "false")
+
+
+def cam_methods() -> tuple[str, ...]:
+    """Return the names of the methods whose maps were shown last; none where nobody chose."""
+    return tuple(name for name in str(stored().value("cam_methods", "")).split(" ") if name)
+
+
+def remember_cam_methods(names: Sequence[str]) -> None:
+    """Show the maps of these methods from now on."""
+    stored().setValue("cam_methods", " ".join(names))
 
 
 def recipes() -> Mapping[str, Mapping[str, Any]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from hookviewer.arrays import PARTS, Statistics
 from hookviewer.edits import Edit
+from hookviewer.gui.cam_choice import CamChoice
 from hookviewer.gui.hinting import AxisHints
 from hookviewer.gui.parameters import Parameters
 from hookviewer.gui.renaming import Renaming
@@ -182,7 +183,8 @@ class Run:
 class Selection:
     """What is looked at: a module, which tensor of it, a channel, a cell (row, column) and an input.
 
-    `region` is a rectangle of the maps: top, left, and bottom and right just outside of it.
+    `region` is a rectangle of the maps: top, left, and bottom and right just outside of it. `cam` is the leaf
+    of the map of importance, the first one that is shown where it is none of them.
     """
 
     path: str = ""
@@ -193,6 +195,7 @@ class Selection:
     cell: tuple[int, int] | None = None
     input: int = 0
     region: tuple[int, int, int, int] | None = None
+    cam: str = ""
     side: str = "output"
     """One of `SIDES`: at the output, at the input through this module, or at the input in total."""
 
@@ -207,12 +210,14 @@ class Selection:
 class Pointed:
     """The cell under the pointer: its channel, and its row and column.
 
-    `path` names its module where several are shown at once; None is the selected one.
+    `path` names its module where several are shown at once, `cam` which of their maps; None is the selected
+    one.
     """
 
     channel: int
     cell: tuple[int, int]
     path: str | None = None
+    cam: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -225,7 +230,7 @@ class Look:
     the guesses go by. `places` are those on axes that slide (depth, frame), by role; `part` is what is shown
     of complex numbers. `beside` shows the gradient beside the weights, which are in `parameters`. `share` is
     one of `scaling.SHARES`, `only` a list of the channels to show (`"3, 7-12"`, `"pinned"`), `anchor` the
-    channel that sorting by similarity goes by.
+    channel that sorting by similarity goes by, `cam` which maps of importance are shown.
     """
 
     scale: str = "auto"
@@ -250,6 +255,7 @@ class Look:
     anchor: int = 0
     plain: bool = False
     """Whether a layer that is overwritten in place has what a plain hook shows beside it."""
+    cam: CamChoice = dataclasses.field(default_factory=CamChoice)
 
     def pinned(self, path: str) -> tuple[int, ...]:
         """Return the pinned channels of a module, in the order in which they were pinned."""

@@ -1,41 +1,39 @@
-"""Grad-CAM of several layers: one tile a layer, its map over the grey picture that the network saw."""
+"""Maps of importance: one tile for each, over the grey picture that the network saw, in lines with a head."""
 
 from __future__ import annotations
 
 import dataclasses
-import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QImage, QPainter
+from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
 from hookviewer import render
 from hookviewer.gui import blending
+from hookviewer.gui.cam_lines import Place
 from hookviewer.gui.cams import Cam
-from hookviewer.gui.numbers import number, shape
 from hookviewer.gui.state import Pointed
-from hookviewer.gui.theme import MEDIUM, font, scaled, theme
+from hookviewer.gui.theme import scaled, theme
+from hookviewer.gui.views import cam_words
+from hookviewer.gui.views.cam_words import flat_words, peak_words, short_note, tip_of
 from hookviewer.gui.views.view import EDGE, Sheet, Strip, View
 from hookviewer.gui.wall import geometry, marks, strip
-from hookviewer.gui.wall.geometry import Box, Grid, Sight
+from hookviewer.gui.wall.geometry import Sight
 from hookviewer.gui.wall.words import tr
 
-GUTTER, WORDS = 8, 20
-OPACITY = 0.75
-LEAST_FOR_REASON = 120
+GUTTER, WORDS, NOTE, HEAD = 8, 20, 14, 24
+LEAST_FOR_REASON = 72
 
 
 class CamStrip(View):
-    """The layers of a strip in order of execution. Maps are smooth over a picture, cells without one."""
+    """Layers in order of execution, methods, targets. Maps are smooth over a picture, cells without one."""
 
     def __init__(self, host: QWidget) -> None:
         super().__init__(host)
-        self.grid = Grid(1, 1, 1, 1, 0)
+        self.grid = strip.Lines(1, 1, 1, 1, 0, (1,))
         self._settled = Sight()
-        self._images: dict[str, tuple[tuple[object, ...], QImage]] = {}
+        self._images: dict[Place, tuple[tuple[object, ...], QImage]] = {}
         self._grey: tuple[object, blending.Pixels] | None = None
 
     @classmethod
@@ -47,9 +45,11 @@ class CamStrip(View):
         gap, edge = self._pixels(GUTTER), self._pixels(EDGE)
         room = (sheet.room[0] - 2 * edge, sheet.room[1] - 2 * edge)
         cams = self._strip.cams
-        self.grid = strip.strip_of(len(cams), self._strip.shape, room, sheet.sight, gap, self._words)
+        lines = self._strip.lines
+        counts, head = tuple(count for _, count in lines) or (len(cams),), self._head if lines else 0
+        self.grid = strip.strip_of(counts, self._strip.shape, room, sheet.sight, gap, self._words, head)
         self._settled = geometry.settled(sheet.sight, self.grid, sheet.room, edge)
-        self._images = {cam.path: self._images[cam.path] for cam in cams if cam.path in self._images}
+        self._images = {cam.place: self._images[cam.place] for cam in cams if cam.place in self._images}
         super().show(sheet)
 
     # -- where things are ------------------------------------------------------------------------------------
@@ -59,13 +59,17 @@ class CamStrip(View):
         """The sight in force, with the tiles where they belong."""
         return self._settled
 
-    def rect_of(self, path: str) -> QRectF:
-        """Return where a layer's map is drawn, in pixels of the host; empty when it is not."""
-        tile = self._tile_of(path)
+    def rect_of(self, path: str, leaf: str | None = None) -> QRectF:
+        """Return where a map is drawn, in pixels of the host; empty when it is not.
+
+        Without a `leaf` it is the first one of a layer.
+        """
+        first = next((cam.leaf for cam in self._strip.cams if cam.path == path), "")
+        tile = self._tile_of((path, first if leaf is None else leaf))
         return QRectF() if tile is None else self._inner(tile)
 
     def tile_rect(self, channel: int) -> QRect:
-        return self.rect_of(self._strip.selected).toAlignedRect()
+        return self.rect_of(*self._strip.selected).toAlignedRect()
 
     def spot(self, point: QPointF) -> Pointed | None:
         tile = self._tile_at(point)
@@ -75,11 +79,11 @@ class CamStrip(View):
         inner, (height, width) = self._inner(tile), cam.maps.values.shape[1:]
         row = int((point.y() - inner.top()) / inner.height() * height)
         column = int((point.x() - inner.left()) / inner.width() * width)
-        return Pointed(0, (min(row, height - 1), min(column, width - 1)), cam.path)
+        return Pointed(0, (min(row, height - 1), min(column, width - 1)), cam.path or None, cam.leaf)
 
     def tip(self, point: QPointF) -> str:
         tile = self._tile_at(point)
-        return "" if tile is None else tip_of(self._strip.cams[tile])
+        return "" if tile is None else tip_of(self._strip.cams[tile], self._name(tile))
 
     def zoomed(self, factor: float, point: QPointF) -> Sight:
         at = (point.x() * self.ratio, point.y() * self.ratio)
@@ -106,10 +110,11 @@ class CamStrip(View):
 
     def stepped(self, at: Pointed, across: int, down: int) -> Pointed:
         tile = self._tile_of(self._strip.selected)
-        wish = 0 if tile is None else tile + across + down * self.grid.columns
-        if not 0 <= wish < len(self._strip.cams) or wish == tile:
+        wish = 0 if tile is None else self.grid.stepped(tile, across, down)
+        if wish == tile:
             return at
-        return Pointed(0, (0, 0), self._strip.cams[wish].path)
+        cam = self._strip.cams[wish]
+        return Pointed(0, (0, 0), cam.path or None, cam.leaf)
 
     # -- pixels ----------------------------------------------------------------------------------------------
 
@@ -122,6 +127,7 @@ class CamStrip(View):
             else:
                 self._paint_map(painter, tile, cam)
             self._paint_words(painter, tile, cam)
+        self._paint_heads(painter)
 
     def _paint_map(self, painter: QPainter, tile: int, cam: Cam) -> None:
         image = self._image_of(tile, cam)
@@ -131,13 +137,14 @@ class CamStrip(View):
     def _image_of(self, tile: int, cam: Cam) -> QImage:
         _, _, width, height = self._inset(cam)
         look, plan = theme(), self._strip
-        key = (cam.maps, cam.levels, plan.colormap, plan.picture, width, height, look.name)
-        before = self._images.get(cam.path)
+        how = (plan.opacity, plan.contours, look.name)
+        key = (cam.maps, cam.levels, cam.colormap, plan.picture, width, height, *how)
+        before = self._images.get(cam.place)
         if before is None or before[0] != key:
             pixels = self._pixels_of(cam, width, height)
             image = QImage(pixels.tobytes(), width, height, width * 3, QImage.Format.Format_RGB888).copy()
-            self._images[cam.path] = (key, image)
-        return self._images[cam.path][1]
+            self._images[cam.place] = (key, image)
+        return self._images[cam.place][1]
 
     def _pixels_of(self, cam: Cam, width: int, height: int) -> blending.Pixels:
         assert cam.maps is not None
@@ -146,11 +153,14 @@ class CamStrip(View):
         enlarge = blending.blocky if plan.picture is None else blending.smooth
         enlarged = enlarge(values, height, width)
         odd = theme()["nan"]
-        colours = render.to_rgba(enlarged, levels, plan.colormap, nan=(odd.red(), odd.green(), odd.blue()))
-        if plan.picture is None:
-            return np.ascontiguousarray(colours[..., :3])
-        share = blending.strength(enlarged, levels)
-        return blending.mixed(colours[..., :3], self._photograph(width, height), share, OPACITY)
+        colours = render.to_rgba(enlarged, levels, cam.colormap, nan=(odd.red(), odd.green(), odd.blue()))
+        pixels = np.ascontiguousarray(colours[..., :3])
+        if plan.picture is not None:
+            share = blending.strength(enlarged, levels)
+            pixels = blending.mixed(pixels, self._photograph(width, height), share, plan.opacity)
+        if not plan.contours:
+            return pixels
+        return blending.outlined(pixels, blending.contours(enlarged, levels))
 
     def _photograph(self, width: int, height: int) -> blending.Pixels:
         """Return the grey picture, kept for the next tile."""
@@ -168,25 +178,22 @@ class CamStrip(View):
             marks.sentence(painter, inner, cam.reason)
 
     def _paint_words(self, painter: QPainter, tile: int, cam: Cam) -> None:
-        """Write the layer and its greatest value below a tile; the layer's end says more than its start."""
-        look, rect = theme(), self._rect(tile)
-        line = QRectF(rect.left(), rect.bottom() - scaled(WORDS), rect.width(), scaled(WORDS))
-        middle = Qt.AlignmentFlag.AlignVCenter
-        name, face = cam.path or tr("the model"), font("ui", 11, MEDIUM)
-        measure, number_measure = QFontMetricsF(face), QFontMetricsF(font("mono", 11))
-        room = line.width() - min(measure.horizontalAdvance(name), line.width() / 2) - 8
-        said = next((text for text in peak_words(cam) if number_measure.horizontalAdvance(text) <= room), "")
-        painter.setFont(font("mono", 11))
-        painter.setPen(look["text_2"])
-        painter.drawText(line, middle | Qt.AlignmentFlag.AlignRight, said)
-        painter.setFont(face)
-        painter.setPen(look["accent" if cam.path == self._strip.selected else "text"])
-        left = line.width() - (number_measure.horizontalAdvance(said) + 8 if said else 0)
-        painter.drawText(
-            line,
-            middle | Qt.AlignmentFlag.AlignLeft,
-            measure.elidedText(name, Qt.TextElideMode.ElideLeft, left),
-        )
+        """Write below a tile what it is of, its greatest value, and what its method has to say."""
+        rect, words = self._rect(tile), self._words / self.ratio
+        line = QRectF(rect.left(), rect.bottom() - words, rect.width(), scaled(WORDS))
+        selected = cam.place == self._strip.selected
+        cam_words.paint_line(painter, line, self._name(tile), peak_words(cam), accent=selected)
+        if self._strip.notes and cam.notes:
+            below = QRectF(rect.left(), line.bottom() - 3, rect.width(), scaled(NOTE))
+            cam_words.paint_note(painter, below, short_note(cam))
+
+    def _paint_heads(self, painter: QPainter) -> None:
+        """Write above each line what its maps have in common."""
+        for (text, _), start in zip(self._strip.lines, self.grid.starts(), strict=False):
+            top = self._rect(start).top() - scaled(HEAD)
+            area = QRectF(self._rect(start).left(), top, self.area.width(), scaled(HEAD))
+            if area.intersects(self.area):
+                cam_words.paint_head(painter, area, text)
 
     # -- over them -------------------------------------------------------------------------------------------
 
@@ -195,9 +202,9 @@ class CamStrip(View):
         for tile in self._tiles_in_view():
             cam = self._strip.cams[tile]
             self._paint_state(painter, tile, cam)
-            if pointed is not None and cam.path == (pointed.path or self._strip.selected):
+            if pointed is not None and cam.place == self._place_at(pointed):
                 marks.outline(painter, self._inner(tile), marks.PALE_LINE, 1)
-            if cam.path == self._strip.selected:
+            if cam.place == self._strip.selected:
                 marks.selection(painter, self._inner(tile))
         self._paint_crosses(painter)
 
@@ -216,8 +223,8 @@ class CamStrip(View):
         """Draw the cross-hair of one cell at the same place of the picture in all layers."""
         sheet, plan = self._sheet, self._strip
         spot = sheet.pointed or (sheet.selected if sheet.cell else None)
-        path = plan.selected if spot is None or spot.path is None else spot.path
-        cam = next((one for one in plan.cams if one.path == path), None)
+        place = plan.selected if spot is None else self._place_at(spot)
+        cam = next((one for one in plan.cams if one.place == place), None)
         if spot is None or cam is None or cam.maps is None:
             return
         height, width = cam.maps.values.shape[1:]
@@ -242,7 +249,23 @@ class CamStrip(View):
 
     @property
     def _words(self) -> int:
-        return self._pixels(scaled(WORDS))
+        return self._pixels(scaled(WORDS) + (scaled(NOTE) if self._strip.notes else 0))
+
+    @property
+    def _head(self) -> int:
+        return self._pixels(scaled(HEAD))
+
+    def _name(self, tile: int) -> str:
+        names = self._strip.names
+        return names[tile] if tile < len(names) else self._strip.cams[tile].path or tr("the model")
+
+    def _place_at(self, spot: Pointed) -> Place:
+        """Return which map a pointed cell is of: of the selected layer or method where it does not say."""
+        path, leaf = self._strip.selected
+        if spot.cam is None:
+            return path if spot.path is None else spot.path, leaf
+        own = next((cam.place for cam in self._strip.cams if cam.place == ("", spot.cam)), None)
+        return own if spot.path is None and own is not None else (spot.path or path, spot.cam)
 
     def _pixels(self, length: int) -> int:
         return round(length * self.ratio)
@@ -250,9 +273,9 @@ class CamStrip(View):
     def _held(self, wish: Sight) -> Sight:
         return geometry.settled(wish, self.grid, self._sheet.room, self._pixels(EDGE))
 
-    def _tile_of(self, path: str) -> int | None:
-        paths = [cam.path for cam in self._strip.cams]
-        return paths.index(path) if path in paths else None
+    def _tile_of(self, place: Place) -> int | None:
+        places = [cam.place for cam in self._strip.cams]
+        return places.index(place) if place in places else None
 
     def _tile_at(self, point: QPointF) -> int | None:
         if self.sheet is None:
@@ -282,41 +305,4 @@ class CamStrip(View):
         return QRectF(rect.left() + left, rect.top() + top, width, height)
 
     def _tiles_in_view(self) -> list[int]:
-        sight, (width, height) = self.sight, self._sheet.room
-        view = Box(sight.x, sight.y, sight.x + width, sight.y + height).within(*self.grid.wall)
-        rows, columns = self.grid.touched(view)
-        wanted = (row * self.grid.columns + column for row in rows for column in columns)
-        return [tile for tile in wanted if tile < len(self._strip.cams)]
-
-
-def peak_words(cam: Cam) -> tuple[str, ...]:
-    """Return the greatest value of a map, from the longest version to the shortest.
-
-    The end of the layer's scale stands beside it where that is another one: the other columns share it.
-    """
-    if cam.maps is None or math.isnan(cam.peak):
-        return ()
-    peak, end = number(cam.peak), number(cam.levels[1])
-    if cam.levels[0] < 0:
-        return (tr("largest {}").format(peak), peak)
-    if end == number(abs(cam.peak)):
-        return (tr("max {}").format(peak), peak)
-    return (tr("max {} of {}").format(peak, end), tr("max {}").format(peak), peak)
-
-
-def flat_words(value: float) -> str:
-    """Return what a map of one value is called."""
-    return tr("= {} everywhere").format(number(value)) if value else tr("zero everywhere")
-
-
-def tip_of(cam: Cam) -> str:
-    """Return all there is to say about a tile."""
-    lines = [cam.path or tr("the model")]
-    if cam.maps is None:
-        return "\n".join((*lines, cam.reason))
-    low, high = (number(level) for level in cam.levels)
-    lines.append(tr("{} cells, scale {} to {}").format(shape(cam.maps.values.shape[1:]), low, high))
-    values: npt.NDArray[Any] = cam.maps.values
-    if values.min() == values.max():
-        lines.append(tr("The map has one value everywhere: it does not tell places apart."))
-    return "\n".join(lines)
+        return [tile for tile in range(len(self._strip.cams)) if self._rect(tile).intersects(self.area)]

@@ -25,6 +25,8 @@ def peak_words(cam: Cam) -> tuple[str, ...]:
         return (tr("largest {}").format(peak), peak)
     if end == number(abs(cam.peak)):
         return (tr("max {}").format(peak), peak)
+    if cam.levels[1] < cam.peak:
+        return (tr("max {}, cut at {}").format(peak, end), tr("max {}").format(peak), peak)
     return (tr("max {} of {}").format(peak, end), tr("max {}").format(peak), peak)
 
 

@@ -14,6 +14,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
 from hookviewer.arrays import Maps
+from hookviewer.gui.cam_lines import Place
 from hookviewer.gui.cams import Cam
 from hookviewer.gui.columns import Column
 from hookviewer.gui.guard import painting
@@ -29,16 +30,23 @@ GUTTER = 2
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Strip:
-    """Maps of several layers for one column, over its picture where it has one.
+    """Maps of importance of one column, over its picture where it has one.
 
-    `shape` is the height of every tile for a width of 1, `selected` the path of the selected layer.
+    `shape` is the height of every tile for a width of 1, `selected` says which map is. `lines` are the heads
+    of lines of so many maps, empty where there is one line only; `names` are those of the maps. `opacity` is
+    how much maps cover the picture, `contours` draws lines of one value, `notes` keeps room for what methods
+    have to say.
     """
 
     cams: tuple[Cam, ...]
     picture: Image | None
     shape: float
-    selected: str
-    colormap: str
+    selected: Place
+    lines: tuple[tuple[str, int], ...]
+    opacity: float = 0.75
+    contours: bool = False
+    notes: bool = False
+    names: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

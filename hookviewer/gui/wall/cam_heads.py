@@ -15,37 +15,32 @@ from hookviewer.target_choice import TargetChoice
 
 
 def heads(cams: Cams, column: Column, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """Return the head of each line and how many maps it has; none where there is one line that needs none."""
+    """Return the head of each line and how many maps it has; none where the only line says all itself."""
     several = len({line.target for line in cams.lines}) > 1
-    if len(cams.lines) == 1:
+    if len(cams.lines) == 1 and (cams.lines[0].method or not cams.lines[0].path):
         return ()
     return tuple((_head(line, column.run, names, several), len(line.places)) for line in cams.lines)
 
 
 def tile_names(cams: Cams) -> tuple[str, ...]:
     """Return what each map is called beside the others of its line: its layer or its method."""
-    return tuple(_name(line, path, leaf, cams) for line in cams.lines for path, leaf in line.places)
+    return tuple(_name(line, path, leaf) for line in cams.lines for path, leaf in line.places)
 
 
-def _name(line: Line, path: str, leaf: str, cams: Cams) -> str:
-    title = method_of(parts_of(leaf)[0]).title
-    of_layers = method_of(parts_of(leaf)[0]).of_layers
-    if not of_layers or line.path or (not line.method and len(cams.paths) < 2):
-        alone = of_layers and not line.path
-        return f"{path or tr('the model')}  {title}" if alone else title
-    return path or tr("the model")
+def _name(line: Line, path: str, leaf: str) -> str:
+    method = method_of(parts_of(leaf)[0])
+    return (path or tr("the model")) if method.of_layers and line.method else method.title
 
 
 def _head(line: Line, run: Run | None, names: Sequence[str], several: bool) -> str:
-    method = method_of(line.method) if line.method else None
-    said = [line.path] if line.path else []
-    if method is not None and method.of_layers:
-        said.append(method.title)
-    elif not said and all(not path for path, _ in line.places):
-        said.append(tr("The input"))
-    if several or not said:
-        said.append(_target(line.target, run, names))
-    return "   ".join(said)
+    inputs = any(not method_of(parts_of(leaf)[0]).of_layers for _, leaf in line.places)
+    layers = any(method_of(parts_of(leaf)[0]).of_layers for _, leaf in line.places)
+    said = [line.path or tr("the model")] if layers and not line.method else []
+    if line.method and layers:
+        said.append(method_of(line.method).title)
+    said += [tr("the input")] if inputs else []
+    where = tr(" and ").join(said)
+    return "   ".join([where, *([_target(line.target, run, names)] if several else [])])
 
 
 def _target(target: TargetChoice | None, run: Run | None, names: Sequence[str]) -> str:

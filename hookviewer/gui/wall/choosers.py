@@ -7,13 +7,14 @@ from PySide6.QtWidgets import QStyleOptionComboBox
 
 from hookviewer.gui import icons, parts
 from hookviewer.gui.choices import Choice
+from hookviewer.gui.state import Shown
 from hookviewer.gui.wall import words
 
 ICON_ONLY = 58
 
 
 class KindSwitch(parts.Segmented):
-    """The control `kind`: output, gradient, product or Grad-CAM."""
+    """The control `kind`: output, gradient, product, CAM (also found as Grad-CAM) or weights."""
 
     rest_wanted = Signal()
     """The only segment in sight was clicked: the others are wanted."""
@@ -62,8 +63,10 @@ class KindSwitch(parts.Segmented):
 
     def setCurrentText(self, text: str) -> None:
         """Choose a segment by its word, as a click does."""
+        wanted = text.lower().replace("_", "-")
+        wanted = "cam" if wanted == "grad-cam" else wanted
         for button in self.buttons:
-            if button.objectName().lower() == text.lower().replace("_", "-"):
+            if button.objectName().lower() == wanted:
                 button.click()
 
 

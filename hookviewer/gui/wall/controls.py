@@ -17,6 +17,7 @@ from hookviewer.gui.columns import WallState, companion, difference_colormap
 from hookviewer.gui.compare_panel import ComparePanel
 from hookviewer.gui.giving_way import Step, Yielding
 from hookviewer.gui.icons import set_icon
+from hookviewer.gui.method_button import MethodButton
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import font, scaled
@@ -53,6 +54,7 @@ class Controls(Yielding):
         self.low.setObjectName("scale_low")
         self.high.setObjectName("scale_high")
         self.side = SideButton(session)
+        self.methods = MethodButton(session)
         self.difference = _toggle(tr("Difference"), "diff", tr("A − B as a last column") + "  D")
         self.difference.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
         self.difference.setMenu(QMenu(self.difference))
@@ -64,7 +66,8 @@ class Controls(Yielding):
         self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         ramp = (self.low, self.colormap, self.high)
         ways = (None, self.difference_ramp, self.difference, self.more)
-        items = (self.kind, self.side, self.vary, self.sort, self.scale, self.share, *ramp, *ways)
+        kinds = (self.kind, self.side, self.methods)
+        items = (*kinds, self.vary, self.sort, self.scale, self.share, *ramp, *ways)
         super().__init__(parts.row(*items, spacing=5, margins=(10, 0, 10, 8)), self._steps(), parent)
         self.setFixedHeight(scaled(HEIGHT))
         for box, tips in ((self.scale, words.SCALE_TIPS), (self.share, words.SHARE_TIPS)):
@@ -84,7 +87,9 @@ class Controls(Yielding):
         self._show_vary(long=True)
         sort = words.tr(words.SORTS[look.sort])
         self.sort.say(words.tr("Sort: {}").format(sort), sort)
-        self._sortable = cams is None
+        self._sortable = wall.shown is not Shown.GRAD_CAM
+        self.methods.setVisible(not self._sortable)
+        self.methods.refresh()
         self._wall = wall
         shared = words.tr(words.SHARES[look.share])
         self.share.say(words.tr("For: {}").format(shared), shared)
@@ -108,7 +113,7 @@ class Controls(Yielding):
         )
         for widget in (self.low, self.colormap, self.high):
             widget.setVisible(self._has_colours)
-        self._has_shares = self._has_colours and cams is None
+        self._has_shares = self._has_colours
         self.fit()
 
     _given: frozenset[QWidget] = frozenset()
@@ -130,6 +135,7 @@ class Controls(Yielding):
             (lambda: self._bare_vary(False), lambda: self._bare_vary(True)),
             (lambda: self.scale.shorten(False), lambda: self.scale.shorten(True)),
             (lambda: sort.shorten(False), lambda: sort.shorten(True)),
+            (lambda: self.methods.shorten(False), lambda: self.methods.shorten(True)),
             (lambda: self.colormap.shorten(False), lambda: self.colormap.shorten(True)),
             (lambda: ramp.shorten(False), lambda: ramp.shorten(True)),
             (lambda: self.kind.shorten(False), lambda: self.kind.shorten(True)),
@@ -138,6 +144,7 @@ class Controls(Yielding):
             self._giving(self.vary, lambda: True),
             self._giving(self.side, lambda: self.side.suits),
             self._giving(sort, lambda: self._sortable),
+            self._giving(self.methods, lambda: not self._sortable),
             self._giving(difference, lambda: True),
             (lambda: self.kind.show_alone(False), lambda: self.kind.show_alone(True)),
             (lambda: self.colormap.shrink(False), lambda: self.colormap.shrink(True)),
@@ -190,6 +197,8 @@ class Controls(Yielding):
             menu.addSeparator()
         if self.vary.isHidden():
             menu.addAction(words.tr("What columns differ in…"), self.choose_columns)
+        if self.methods.isHidden() and not self._sortable:
+            _add(menu, words.tr("Methods and targets…"), False, self.methods.open)
         if self.share.isHidden() and self._has_shares:
             _add_choices(menu.addMenu(words.tr("What shares a scale")), self.share)
         if self.side.isHidden() and self.side.suits:

@@ -6,12 +6,15 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QTimer, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
-from hookviewer.arrays import Maps, Statistics
+from hookviewer.arrays import Maps, Statistics, as_maps
+from hookviewer.arrays.roles import MAPS
 from hookviewer.differences import Difference
+from hookviewer.gui.cam_choice import CamChoice
 from hookviewer.gui.cams import Cams, seen
 from hookviewer.gui.columns import Column, WallState, difference_colormap
 from hookviewer.gui.guard import painting
@@ -19,10 +22,12 @@ from hookviewer.gui.scaling import scale_for
 from hookviewer.gui.state import InputItem, Pointed, Selection, Shown
 from hookviewer.gui.theme import keeper, theme
 from hookviewer.gui.views import Sheet, Strip, Swipe, View
-from hookviewer.gui.wall import geometry, words
+from hookviewer.gui.views.cam_words import short_note
+from hookviewer.gui.wall import cam_heads, geometry, words
 from hookviewer.gui.wall.column import WallColumn
 from hookviewer.gui.wall.geometry import Sight
 
+NOTHING = as_maps(np.zeros((1, 1, 1, 1), np.float32), reading=MAPS)
 GESTURE_MS = 90
 BETWEEN = 8
 
@@ -51,6 +56,7 @@ class Lanes(QFrame):
         self._pointed: Pointed | None = None
         self._names: tuple[str, ...] = ()
         self._cams: Cams | None = None
+        self._look = CamChoice()
         self._items: Mapping[int, InputItem] = {}
         self._sort = "channel"
         self._subject: tuple[object, ...] = ()
@@ -74,11 +80,13 @@ class Lanes(QFrame):
         sort: str = "channel",
         cams: Cams | None = None,
         counted: Difference | None = None,
+        look: CamChoice | None = None,
     ) -> None:
-        """Show the columns of a state, or the strips of layers beside them.
+        """Show the columns of a state, or the strips of maps of importance beside them.
 
-        What stands over the columns is shown by `show_heads`.
+        `look` says how the strips look. What stands over the columns is shown by `show_heads`.
         """
+        self._look = look or CamChoice()
         self._cams, self._items = cams, {item.number: item for item in items}
         self._wall, self._selection, self._names, self._sort = wall, selection, tuple(names), sort
         self._counted = counted
@@ -185,6 +193,7 @@ class Lanes(QFrame):
         every = [column.maps for column in wall.filled]
         if self._cams is not None:
             every += [cam.maps for strip in self._cams.strips for cam in strip]
+            every.append(NOTHING)  # all of them are still to come: their tiles say so
         return next((maps for maps in every if maps is not None), None)
 
     def _strip(self, wall: WallState, place: int) -> Strip | None:
@@ -197,10 +206,17 @@ class Lanes(QFrame):
         height, width = (first.height, first.width) if first is not None else (1, 1)
         if first is None and lead is not None:
             height, width = lead.values.shape[1:]
-        different = wall.columns[place].number is None
-        colormap = difference_colormap(wall) if different else wall.colormap
-        shape = geometry.shape_of(height, width)
-        return Strip(self._cams.strips[place], pictures[place], shape, wall.path, colormap)
+        return Strip(
+            self._cams.strips[place],
+            pictures[place],
+            geometry.shape_of(height, width),
+            self._cams.selected,
+            cam_heads.heads(self._cams, wall.columns[place], self._names),
+            self._look.opacity,
+            self._look.contours,
+            any(short_note(cam) for strip in self._cams.strips for cam in strip),
+            cam_heads.tile_names(self._cams),
+        )
 
     def _numbers(self, wall: WallState, column: Column, known: Mapping[int, Statistics]) -> Sequence[str]:
         if self._cams is not None:
@@ -317,7 +333,7 @@ class Lanes(QFrame):
         lead = self._lead(wall)
         if lead is None:
             return
-        shape = (lead.layout, *lead.values.shape) if self._cams is None else ("strip", len(self._cams.paths))
+        shape = (lead.layout, *lead.values.shape) if self._cams is None else ("strip", self._cams.count)
         subject = (*shape, len(wall.columns))
         if subject != self._subject:
             self._subject = subject

@@ -95,7 +95,13 @@ class WallPanel(QFrame):
         session = self._session
         wall = present_wall(session)
         strips = cams.cams_of(
-            wall, session.runs, session.plan.paths, session.selection, session.look, running=session.running
+            wall,
+            session.runs,
+            session.plan.paths,
+            session.selection,
+            session.look,
+            running=session.running,
+            waiting=session.attributions.words,
         )
         self._cams = strips
         self._wall = wall
@@ -112,6 +118,7 @@ class WallPanel(QFrame):
             sort=session.look.sort,
             cams=strips,
             counted=self._count(wall),
+            look=session.look.cam,
         )
         if wall.path != self._path:
             self._path = wall.path
@@ -158,8 +165,9 @@ class WallPanel(QFrame):
         selection = self._session.selection
         at = Pointed(selection.channel, selection.cell or (0, 0))
         there = self.lanes.stepped(at, dx, dy)
-        if there.path is not None:  # in a strip of layers a step leads to another layer
-            self._session.select(path=there.path)
+        if there.cam is not None:  # in a strip a step leads to another layer or method
+            path = selection.path if there.path is None else there.path
+            self._session.select(path=path, cam=there.cam)
             self.lanes.reveal(there.channel)
         elif there != at:
             cell = there.cell if selection.cell is not None or there.cell != at.cell else None
@@ -321,6 +329,7 @@ class WallPanel(QFrame):
             signal.connect(self._later)
         session.run_grew.connect(self._on_run_grew)
         session.differences.changed.connect(self._later)
+        session.attributions_changed.connect(self._on_attributions_changed)
         session.run_started.connect(self._quiet.start)
         session.run_finished.connect(self._hide_progress)
         session.run_progressed.connect(self._on_run_progressed)
@@ -346,7 +355,8 @@ class WallPanel(QFrame):
         current = self._session.selection.input
         path = self._session.selection.path if spot.path is None else spot.path
         number = number or current  # a column without an input has 0, the difference nothing
-        self._session.select(path=path, channel=spot.channel, cell=spot.cell, input=number)
+        cam = self._session.selection.cam if spot.cam is None else spot.cam
+        self._session.select(path=path, cam=cam, channel=spot.channel, cell=spot.cell, input=number)
         self._session.point(spot)
         self.pointed.emit(self._words())
 
@@ -371,6 +381,14 @@ class WallPanel(QFrame):
         share = progress.share
         self.progress.setRange(0, 0 if share is None else 1000)
         self.progress.setValue(round(1000 * (share or 0)))
+
+    def _on_attributions_changed(self) -> None:
+        lane = self._session.attributions
+        self.progress.setVisible(lane.working or self._session.running)
+        if lane.progress is not None:
+            self.progress.setRange(0, 1000)
+            self.progress.setValue(round(1000 * lane.progress.share))
+        self._later()
 
     def _show_progress(self) -> None:
         self.progress.setVisible(self._session.running)

@@ -22,7 +22,7 @@ KINDS = {
     Shown.OUTPUT: str(NOOP("Wall", "Output")),
     Shown.GRADIENT: str(NOOP("Wall", "Gradient")),
     Shown.PRODUCT: str(NOOP("Wall", "Product")),
-    Shown.GRAD_CAM: str(NOOP("Wall", "Grad-CAM")),
+    Shown.GRAD_CAM: str(NOOP("Wall", "CAM")),
     Shown.WEIGHTS: str(NOOP("Wall", "Weights")),
 }
 SHORT_KINDS = {
@@ -36,7 +36,9 @@ KIND_TIPS = {
     Shown.OUTPUT: str(NOOP("Wall", "What the module returned")),
     Shown.GRADIENT: str(NOOP("Wall", "Gradient of the target with respect to it")),
     Shown.PRODUCT: str(NOOP("Wall", "Output × gradient")),
-    Shown.GRAD_CAM: str(NOOP("Wall", "Where in the picture the ticked layers speak for the target")),
+    Shown.GRAD_CAM: str(
+        NOOP("Wall", "Where in the picture the evidence for the target is: Grad-CAM and other methods")
+    ),
     Shown.WEIGHTS: str(NOOP("Wall", "Parameters and buffers of the module itself; no run is needed")),
 }
 SORTS = {
@@ -82,7 +84,7 @@ SCALES = {
 }
 SCALE_TIPS = {
     "auto": str(
-        NOOP("Wall", "Robust for values, symmetric for gradients and products, 0 to max for Grad-CAM")
+        NOOP("Wall", "Robust for values, symmetric for gradients and products, 0 to max for CAM")
     ),
     "full": str(NOOP("Wall", "From the least to the greatest value")),
     "robust": str(NOOP("Wall", "From 0 (or the 0.5 % quantile) to the 99.5 % quantile")),
@@ -156,9 +158,10 @@ def _axis(role: str) -> str:
 def scale_words(wall: WallState, cams: Cams | None = None) -> tuple[str, str]:
     """Return the scale in force in words, long and short."""
     ends = tr(_SCALE_ENDS[wall.scale]) if wall.scale in _SCALE_ENDS else tr("by hand")
-    if cams is not None and len(cams.paths) > 1:
-        each = tr("each 0 to its max") if wall.scale == "peak" else tr("each layer, {}").format(ends)
-        return tr("Scale: {}").format(each), ends
+    if cams is not None and cams.count > 1:
+        alike = wall.scale not in ("peak", "symmetric", "robust") or len(cams.scales) == 1
+        each = tr("each 0 to its max") if wall.scale == "peak" else tr("each map, {}").format(ends)
+        return tr("Scale: {}").format(each if alike else tr("each method its own")), ends
     if has_own(wall):
         each = f"{tr(SHARES[wall.share])}, {ends}"
         return tr("Scale: {}").format(each), each
@@ -173,7 +176,7 @@ def has_own(wall: WallState) -> bool:
 
 def ramp_ends(wall: WallState, cams: Cams | None = None) -> tuple[str, str]:
     """Return what stands at both ends of the colour bar: numbers, or words where every layer has its own."""
-    if cams is not None and len(cams.paths) > 1 and wall.scale in _RAMP_ENDS:
+    if cams is not None and cams.count > 1 and wall.scale in _RAMP_ENDS:
         low, high = _RAMP_ENDS[wall.scale]
         return tr(low), tr(high)
     if has_own(wall) and wall.scale in _RAMP_ENDS:
@@ -298,10 +301,11 @@ def foot(wall: WallState, sort: str, target: str = "", *, anchor: int = 0) -> st
 
 
 def cam_foot(wall: WallState, cams: Cams, target: str = "", *, pictures: bool = True) -> tuple[str, str]:
-    """Return what the foot says of a strip of layers, and why some are left out."""
-    count = len(cams.paths)
-    said = [tr("{} layers").format(count) if count > 1 else tr("1 layer")]
-    if any(column.number is not None for column in wall.columns[1:]):
+    """Return what the foot says of a strip of maps, and why some layers have none."""
+    said = [_counted_cams(cams)]
+    if cams.count > 1 and wall.share != "inputs":
+        said.append(tr("each map on its own scale"))
+    elif any(column.number is not None for column in wall.columns[1:]):
         said.append(tr("each on one scale for all columns"))
     said.append(tr("smooth over the picture") if pictures else tr("cell by cell, without a picture"))
     if wall.difference is not None and pictures:
@@ -311,10 +315,20 @@ def cam_foot(wall: WallState, cams: Cams, target: str = "", *, pictures: bool = 
     left = len(cams.left_out)
     if left:
         said.append(
-            tr("{} left out").format(left) if left > 1 else tr("{} left out").format(cams.left_out[0][0])
+            tr("{} without a map").format(left)
+            if left > 1
+            else tr("{} has no map").format(cams.left_out[0][0] or tr("the model"))
         )
     text = "; ".join(filter(None, (", ".join(said), _hidden(wall))))
     return text, "\n".join([text, *(f"{path or tr('the model')}: {why}" for path, why in cams.left_out)])
+
+
+def _counted_cams(cams: Cams) -> str:
+    layers, methods, targets = len(cams.paths), len(cams.methods), len({line.target for line in cams.lines})
+    said = [tr("{} layers").format(layers) if layers != 1 else tr("1 layer")] if layers else []
+    said += [tr("{} methods").format(methods)] if methods > 1 or not layers else []
+    said += [tr("{} targets").format(targets)] if targets > 1 else []
+    return " × ".join(said)
 
 
 def _hidden(wall: WallState) -> str:
@@ -330,7 +344,8 @@ def _count(maps: arrays.Maps | None) -> str:
         return ""
     if maps.layout in ("maps", "lines"):
         count = len(maps.values)
-        return tr("{} channels").format(count) if count != 1 else tr("1 map")
+        several = tr("{} heads") if maps.reading.endswith("head × query × key") else tr("{} channels")
+        return several.format(count) if count != 1 else tr("1 map")
     count = maps.values.size
     if maps.layout == "number":
         return tr("1 number")
