@@ -18,6 +18,7 @@ from hookviewer import arrays
 from hookviewer.arrays.roles import MAPS
 from hookviewer.errors import HookViewerError
 from hookviewer.gui import cam_choice, likely, sequences, sorting
+from hookviewer.gui.attention_records import READING, is_attention, record_at
 from hookviewer.gui.cam_records import cam_record
 from hookviewer.gui.comparing import (
     Pair,
@@ -253,6 +254,8 @@ def shown_record(recording: Recording, selection: Selection, hints: AxisHints | 
     path, call, leaf = selection.path, selection.call, selection.leaf
     if selection.shown is Shown.GRAD_CAM:
         return cam_record(recording, path, call, selection.cam or "grad_cam", hints)
+    if selection.shown is Shown.ATTENTION:
+        return record_at(recording, path, call, leaf)
     found = [_leaf_record(recording, path, kind, call, leaf) for kind in selection.kinds]
     if selection.shown is Shown.PRODUCT:
         return _product(*found)
@@ -337,6 +340,8 @@ def maps_in(record: Record, selection: Selection, look: Look) -> arrays.Maps:
     """Return a record as the maps that a look asks for; raise `HookViewerError` where there are none."""
     if selection.shown is Shown.GRAD_CAM and len(record.shape) == 4:
         return maps_of(record, look.sample, MAPS)  # made so, whatever the axes of the layer are
+    if is_attention(record.key) and len(record.shape) == 4:
+        return maps_of(record, look.sample, READING)
     reading = reading_of(record, selection, look)
     sliding = set((reading or readings_of(record, look)[0]).split(" × "))
     places = tuple(sorted((role, place) for role, place in look.places.items() if role in sliding))
@@ -403,6 +408,8 @@ def companion(filled: Sequence[Column], selection: Selection, look: Look, sort: 
     first = filled[0]
     if sort == "difference":
         return compared_maps(filled, selection.input)
+    if sort == "entropy" and selection.shown is not Shown.ATTENTION:
+        raise HookViewerError(_tr("Only attention has an entropy: show the attention of a layer."))
     wanted = {"gradient": Shown.GRADIENT, "product": Shown.PRODUCT}.get(sort, selection.shown)
     if wanted is selection.shown or first.run is None:
         return first.maps

@@ -64,6 +64,7 @@ class ExportForm(QFrame):
             Shown.GRADIENT: self.tr("Gradient"),
             Shown.PRODUCT: self.tr("Product"),
             Shown.GRAD_CAM: self.tr("CAM"),
+            Shown.ATTENTION: self.tr("Attention"),
         }
 
     def choose_kinds(self, chosen: Sequence[Shown]) -> None:

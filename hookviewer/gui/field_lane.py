@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from hookviewer.gui.attention_records import is_attention
 from hookviewer.gui.remembered import remembered
 from hookviewer.gui.runner import Failure, Job
 from hookviewer.gui.state import InputItem
@@ -73,7 +74,7 @@ class FieldLane:
     def seen(self, item: InputItem, record: Record, sizes: Sizes, cell: Sizes, sample: int) -> Seen | None:
         """Return what a cell of a record's maps [C, *sizes] sees, where it is known."""
         known = self._known.get(self._signature(item))
-        if not isinstance(known, Fields) or record.key.kind not in OF_A_CALL:
+        if not isinstance(known, Fields) or not _of_a_call(record):
             return None
         field = known.of(record.key)
         if isinstance(field, Field) and field.shape == sizes:
@@ -108,7 +109,7 @@ class FieldLane:
         session = self._session
         if session.model is None or session.running or session.runner.closed:
             return
-        if not looks_like_a_picture(item.input) or record.key.kind not in OF_A_CALL:
+        if not looks_like_a_picture(item.input) or not _of_a_call(record):
             return
         known = self._known.get(self._signature(item))
         if known is None:
@@ -200,6 +201,11 @@ def looks_like_a_picture(given: Input) -> bool:
     """Return whether the first tensor of an input has rows and columns."""
     first = next((shape for _, shape, _ in shapes_of(given)), ())
     return len(first) == 4 or (len(first) == 3 and given.image is not None)
+
+
+def _of_a_call(record: Record) -> bool:
+    """Return whether the cells of a record are those of a module's output; those of attention are pairs."""
+    return record.key.kind in OF_A_CALL and not is_attention(record.key)
 
 
 def index_of(shape: tuple[int, ...], sizes: Sizes, cell: Sizes, sample: int) -> tuple[Any, ...] | None:

@@ -149,7 +149,7 @@ class MainWindow(QMainWindow):
         pages = [page for page in self.findChildren(Overlay) if page.isVisible()]
         if pages:
             pages[-1].close_page()
-        elif self.session.running or self.session.attributions.working:
+        elif self.session.running or self.session.attributions.working or self.session.attention.running:
             self.session.stop()
         elif self.session.selection.region is not None:
             self.session.select(region=None)

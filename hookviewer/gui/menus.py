@@ -201,9 +201,20 @@ class Menus(QObject):
                 (self.tr("Output × gradient"), Shown.PRODUCT),
                 (self.tr("CAM: maps of importance (Grad-CAM and others)"), Shown.GRAD_CAM),
                 (self.tr("Weights"), Shown.WEIGHTS),
+                (self.tr("Attention"), Shown.ATTENTION),
             ],
             lambda: self._session.selection.shown,
             lambda kind: self._session.select(shown=kind),
+        )
+        self._choices(
+            menu.addMenu(self.tr("At")),
+            [
+                (self.tr("The output"), "output"),
+                (self.tr("The input, through this module"), "input"),
+                (self.tr("The input, through all its uses"), "total"),
+            ],
+            lambda: self._session.selection.side,
+            lambda side: self._session.select(side=side),
         )
         self._put(menu, "difference", "", "edit_layer", "zero_channel", "edit_channel", "edit_region")
         self._put(menu, "show_edits", "")

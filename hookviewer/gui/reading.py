@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from hookviewer.arrays import Maps
 from hookviewer.gui import cam_choice, cams, method_words, numbers
-from hookviewer.gui.columns import Column, WallState, resolve
+from hookviewer.gui.attention_records import is_attention
+from hookviewer.gui.columns import Column, WallState
 from hookviewer.gui.field_lane import Seen
 from hookviewer.gui.field_words import field_words
+from hookviewer.gui.present import present_wall
 from hookviewer.gui.state import InputItem, Shown
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ def read_out(session: Session) -> tuple[str, ...]:
     selection, spot = session.selection, session.pointed
     channel, cell = (selection.channel, selection.cell) if spot is None else (spot.channel, spot.cell)
     there = selection if spot is None else cams.at(selection, spot.path, spot.cam)
-    wall = resolve(session.ticked_inputs, session.runs, there, session.look, running=session.running)
+    wall = present_wall(session, there)
     return reading(wall, channel, cell, session.ticked_inputs, seen_at(session, wall, channel, cell))
 
 
@@ -53,6 +55,8 @@ def reading(
     row, place = cell
     first = _map_name(wall.path, shown[0]) if wall.shown is Shown.GRAD_CAM else f"c {channel}"
     where = _where(shown[0].maps, first, row, place)
+    if wall.shown is Shown.ATTENTION:
+        where = f"head {channel}  query {row}  key {place}"
     if len(shown) == 1:
         values = f"= {value(shown[0], channel, cell)}"
     else:
@@ -112,6 +116,8 @@ def input_position(
     item = next((one for one in items if one.number == column.number), None)
     if item is None or item.input.image is None or column.maps is None:
         return ""
+    if column.record is not None and is_attention(column.record.key):
+        return ""  # rows and columns are tokens
     if seen is not None:
         row, place = seen.middle_in(item.input.image.height, item.input.image.width)
         return f"input ({row}, {place})"

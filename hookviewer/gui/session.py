@@ -15,6 +15,7 @@ import torch
 from PySide6.QtCore import QObject, Signal
 
 from hookviewer import memory, modules, sources
+from hookviewer.gui.attention_lane import AttentionLane
 from hookviewer.gui.attribution_lane import AttributionLane
 from hookviewer.gui.call_lane import CallLane
 from hookviewer.gui.carrying import carried
@@ -117,6 +118,7 @@ class Session(QObject):
         self._model_lane = ModelLane(self)
         self._input_lane = InputLane(self)
         self.attributions = AttributionLane(self)
+        self.attention = AttentionLane(self)
         self.editing = Editing(self)
         self.varying = Varying(self)
         self.differences, self.diverging = CompareLane(self), Diverging(self)
@@ -396,6 +398,7 @@ class Session(QObject):
         """Stop the run, and maps that are computed, within one layer; what is done stays."""
         self.runner.cancel("run")
         self.attributions.stop()
+        self.attention.stop()
 
     def close(self) -> None:
         """Stop and join the model thread."""

@@ -13,12 +13,12 @@ from hookviewer.gui.remembered import remembered
 Indices = npt.NDArray[np.intp]
 Numbers = npt.NDArray[np.float64]
 
-SORTS = (*arrays.CHANNEL_ORDERS, "gradient", "product", "similar", "difference")
+SORTS = (*arrays.CHANNEL_ORDERS, "gradient", "product", "similar", "difference", "entropy")
 """The ways to sort channels; all but `"channel"` put the largest first.
 
 `gradient`: mean |gradient|. `product`: |sum of output × gradient|, to first order what the target loses
 without the channel (Molchanov et al. 2017). `similar`: correlation with one channel. `difference`: mean
-|A − B| of the first two inputs.
+|A − B| of the first two inputs. `entropy`: heads of attention, the most focused first.
 """
 
 
@@ -37,6 +37,8 @@ def channel_order(maps: arrays.Maps, sort: str, anchor: int = 0) -> Indices:
         return np.concatenate([[anchor], arrays.similar(maps, anchor)[0]]).astype(np.intp)
     if sort in ("gradient", "difference"):
         return _largest_first(_rows(maps, np.abs).mean(axis=1))
+    if sort == "entropy":
+        return np.argsort(_entropies(maps.values), kind="stable")
     if sort == "product":
         return _largest_first(np.abs(_rows(maps).sum(axis=1)))
     return arrays.channel_order(arrays.channel_statistics(maps.values), sort)
@@ -94,6 +96,14 @@ def _rows(maps: arrays.Maps, change: np.ufunc | None = None) -> Numbers:
     rows = maps.values.reshape(len(maps.values), -1)
     rows = rows if change is None else change(rows)
     return np.nan_to_num(rows.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+
+
+def _entropies(rows: npt.NDArray[np.generic]) -> Numbers:
+    """Return −Σ p log₂ p of rows that add up to 1, the mean over the rows of each channel."""
+    shares = np.nan_to_num(rows.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    entropies: Numbers = -(shares * logs).sum(axis=-1).mean(axis=-1)
+    return entropies
 
 
 def _largest_first(numbers: Numbers) -> Indices:

@@ -33,6 +33,7 @@ class Shown(StrEnum):
     PRODUCT = "product"
     GRAD_CAM = "grad_cam"
     WEIGHTS = "weights"
+    ATTENTION = "attention"
     MAGNITUDE = "magnitude"
     """The gradient without its sign."""
 
@@ -45,6 +46,8 @@ class Shown(StrEnum):
             return (Kind.GRAD_OUTPUT,)
         if self is Shown.WEIGHTS:
             return (Kind.PARAM,)
+        if self is Shown.ATTENTION:
+            return (Kind.ATTRIBUTION,)
         return (Kind.OUTPUT, Kind.GRAD_OUTPUT)
 
 
@@ -273,6 +276,8 @@ OVERS = ("map", "overlay", "input")
 
 def over_in_force(look: Look, shown: Shown) -> str:
     """Return how the big map lies on the picture: Grad-CAM over it, everything else plain, until chosen."""
+    if shown is Shown.ATTENTION:
+        return "map"  # its rows and columns are tokens, no places of the picture
     if look.over in OVERS:
         return look.over
     return "overlay" if shown is Shown.GRAD_CAM else "map"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hookviewer.gui.field_lane import Seen
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import InputItem, Shown
+from hookviewer.gui.state import SIDED, InputItem, Selection, Shown
 from hookviewer.kinds import Key, Kind
 from hookviewer.recording import Record
 from hookviewer.target_choice import TargetChoice
@@ -25,7 +25,15 @@ def target_seen(session: Session, item: InputItem | None, record: Record | None)
         return None
     target = item.variant.settings(session.settings).target
     key = Key(target.path, Kind.OUTPUT, target.call, target.leaf or "")
-    return session.fields.seen_at(item, key, target.place)
+    seen = session.fields.seen_at(item, key, target.place)
+    return seen if seen is not None and record.shape[-2:] == seen.size else None
+
+
+def cells_are_of_the_output(selection: Selection, record: Record | None) -> bool:
+    """Return whether the cells of what is shown are those of a module's output, of which a field is known."""
+    at_input = selection.shown in SIDED and selection.side != "output"
+    of_the_input = record is not None and record.key[:2] == ("", Kind.ATTRIBUTION)
+    return not at_input and not of_the_input
 
 
 def want_target(session: Session, item: InputItem | None, record: Record | None) -> None:

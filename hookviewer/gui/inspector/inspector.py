@@ -35,8 +35,8 @@ from hookviewer.gui.present import present_wall
 from hookviewer.gui.reading import input_position
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import OVERS as MODES
-from hookviewer.gui.state import Message, Pointed, over_in_force
-from hookviewer.gui.target_field import target_seen, want_target
+from hookviewer.gui.state import Message, Pointed, Shown, over_in_force
+from hookviewer.gui.target_field import cells_are_of_the_output, target_seen, want_target
 from hookviewer.gui.theme import MEDIUM, keeper
 from hookviewer.gui.wall import words
 from hookviewer.kinds import Kind
@@ -129,7 +129,8 @@ class Inspector(QWidget):
             self.similar.show_focus(focus)
         if focus.is_map and focus.item is not None and focus.column.record is not None:
             sizes = focus.maps.values.shape[1], focus.maps.values.shape[2]
-            session.fields.want(focus.item, focus.column.record, sizes, focus.cell, session.look.sample)
+            if cells_are_of_the_output(session.selection, focus.column.record):
+                session.fields.want(focus.item, focus.column.record, sizes, focus.cell, session.look.sample)
             want_target(session, focus.item, focus.column.record)
 
     @property
@@ -137,6 +138,8 @@ class Inspector(QWidget):
         """What the cell in focus sees of the picture, where that is known."""
         focus = self.focus
         if focus is None or not focus.is_map or focus.item is None or focus.column.record is None:
+            return None
+        if not cells_are_of_the_output(self._session.selection, focus.column.record):
             return None
         sizes = focus.maps.values.shape[1], focus.maps.values.shape[2]
         sample = self._session.look.sample
@@ -152,8 +155,11 @@ class Inspector(QWidget):
 
     def _show_focus(self, focus: Focus) -> None:
         self._choose_mode()
-        for widget in (self.big_map, self._controls, self._under, self._profile):
+        for widget in (self.big_map, self._under, self._profile):
             widget.setVisible(focus.is_map)
+        attends = self._session.selection.shown is Shown.ATTENTION
+        self._controls.setVisible(focus.is_map and not attends)
+        self._attention.show_state()
         self._similar.setVisible(focus.is_map and len(focus.maps.values) > 1)
         self._show_map(focus)
         mean = self.tr("mean {}") if focus.maps.colours is not None else "{}"
@@ -271,8 +277,12 @@ class Inspector(QWidget):
         copied.clicked.connect(lambda: self._copy(self.region))
         body = parts.frame(parts.column(self._where, 4, self.region))
         self._region = Section(self.tr("Region"), body, copied, away)
+        from hookviewer.gui.attention_section import AttentionSection  # it builds on parts of this package
+
+        self._attention = AttentionSection(self._session)
         self._recolour()
-        return self._region, self._levels, self._statistics, self._profile, self._similar
+        rest = self._region, self._levels, self._statistics, self._profile, self._similar
+        return self._attention, *rest
 
     def _connect(self) -> None:
         session = self._session
@@ -281,6 +291,7 @@ class Inspector(QWidget):
         for signal in (session.inputs_changed, session.runs_changed, session.run_finished):
             signal.connect(self._soon.start)
         session.run_grew.connect(self._on_run_grew)
+        session.attention.changed.connect(self._soon.start)
         keeper().changed.connect(self._recolour)
         self.mode.changed.connect(lambda place: session.set_look(over=MODES[place]))
         session.levels_asked.connect(self._on_levels_asked)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QStyleOptionComboBox
+from PySide6.QtWidgets import QStyleOptionComboBox, QToolButton
 
 from hookviewer.gui import icons, parts
 from hookviewer.gui.choices import Choice
@@ -29,6 +29,7 @@ class KindSwitch(parts.Segmented):
             button.setToolTip(words.tr(words.KIND_TIPS[shown]) + "  G")
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.alone = self._short = False
+        self._unsuited: frozenset[int] = frozenset()
         self._before = 0
         self.group.idPressed.connect(self._on_pressed)
         self.group.idClicked.connect(self._on_clicked)
@@ -37,8 +38,18 @@ class KindSwitch(parts.Segmented):
         """Show the chosen segment only, or all of them."""
         self.alone = on
         for place, button in enumerate(self.buttons):
-            button.setVisible(not on or place == self.index)
+            button.setVisible(place not in self._unsuited and (not on or place == self.index))
         self.updateGeometry()
+
+    def offer(self, shown: Shown, on: bool) -> None:
+        """Have a segment among the others only where it suits; the chosen one stays."""
+        place = list(words.KINDS).index(shown)
+        self._unsuited = self._unsuited - {place} if on or place == self.index else self._unsuited | {place}
+        self.show_alone(self.alone)
+
+    def offers(self, button: QToolButton) -> bool:
+        """Return whether a segment suits what is shown."""
+        return self.buttons.index(button) not in self._unsuited
 
     def _on_pressed(self, place: int) -> None:
         self._before = self.index

@@ -80,6 +80,7 @@ class Controls(Yielding):
         look = self._session.look
         self.kind.choose(list(words.KINDS).index(words.segment_of(wall.shown)))
         self.side.show_state()
+        self.kind.offer(Shown.ATTENTION, self._session.attention.offered(wall.path))
         _choose(self.sort, look.sort)
         _choose(self.scale, look.scale)
         _choose(self.share, look.share)
@@ -193,7 +194,8 @@ class Controls(Yielding):
         menu.clear()
         if self.kind.alone:
             for button in self.kind.buttons:
-                _add(menu, button.accessibleName(), button.isChecked(), button.click)
+                if self.kind.offers(button):
+                    _add(menu, button.accessibleName(), button.isChecked(), button.click)
             menu.addSeparator()
         if self.vary.isHidden():
             menu.addAction(words.tr("What columns differ in…"), self.choose_columns)

@@ -209,7 +209,8 @@ class Head(Yielding):
         column = next((one for one in wall.columns if one.maps is not None and one.number is not None), None)
         self._reading = column.maps.reading if column is not None and column.maps is not None else ""
         possible = readings_of(record, self._session.look) if record is not None else ()
-        chosen = () if wall.shown is Shown.GRAD_CAM or len(possible) < 2 else possible
+        fixed = wall.shown in (Shown.GRAD_CAM, Shown.ATTENTION)
+        chosen = () if fixed or len(possible) < 2 else possible
         entries = [(words.axes(one), one) for one in chosen]
         _fill_menu(self.reading, "", entries, self._session.set_reading)
         for action, one in zip(self.reading.menu().actions(), chosen, strict=True):
@@ -284,12 +285,6 @@ def _crumb_button() -> QToolButton:
     made.setFont(font("ui", 13))
     made.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
     return made
-
-
-def _node_of(tree: ModuleNode | None, path: str) -> ModuleNode | None:
-    if tree is None:
-        return None
-    return next((node for node in tree.walk() if node.path == path), None)
 
 
 def _menu_button(tip: str) -> QToolButton:

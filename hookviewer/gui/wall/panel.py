@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 from hookviewer.arrays import Statistics
 from hookviewer.differences import Difference
 from hookviewer.gui import cams, depth, parts
+from hookviewer.gui.attention_place import AttentionPlace
 from hookviewer.gui.axis_bar import AxisBar
 from hookviewer.gui.call_links import CallLink
 from hookviewer.gui.cams import Cams
@@ -58,10 +59,13 @@ class WallPanel(QFrame):
         self.progress = progress_line()
         self.call_link = CallLink(session)
         self.lanes, self.foot = Lanes(), Foot()
-        above = (self.head, self.controls, self.axes, self.call_link)
-        rows = (*above, self.message_place, self.progress, self.lanes, self.foot)
+        self.attention = AttentionPlace(session, self.lanes)
+        above = (self.head, self.controls, self.axes, self.call_link, self.attention.bar)
+        attention = self.attention.page
+        rows = (*above, self.message_place, self.progress, self.lanes, attention, self.foot)
         layout = parts.column(*rows, margins=(1, 1, 1, 1))
-        layout.setStretchFactor(self.lanes, 1)
+        for place in (self.lanes, attention):
+            layout.setStretchFactor(place, 1)
         self.setLayout(layout)
         self._owing = QTimer(self)  # runs until the columns are painted, or cannot be
         self._owing.setSingleShot(True)
@@ -110,6 +114,7 @@ class WallPanel(QFrame):
         names = (session.card.class_names if session.card is not None else None) or ()
         self.axes.show_state(wall)
         self.call_link.show_state(wall)
+        self.attention.show_state(wall)
         self.lanes.show_state(
             self._wall,
             session.items,
@@ -155,13 +160,18 @@ class WallPanel(QFrame):
         if self._cams is not None:
             pictures = any(cams.seen(item) is not None for item in self._session.ticked_inputs)
             self.foot.say(*words.cam_foot(wall, self._cams, target, pictures=pictures))
+        elif self.attention.open:
+            self.foot.say(self.attention.words())
         else:
             self.foot.say(words.foot(wall, look.sort, target, anchor=look.anchor) or self._empty_words())
 
     # -- what menus and keys ask for
 
     def step_channel(self, dx: int, dy: int) -> None:
-        """Select the channel so many tiles to the right and down."""
+        """Select the channel so many tiles to the right and down, or the token."""
+        if self.attention.open:
+            self.attention.page.step(dx, dy)
+            return
         selection = self._session.selection
         at = Pointed(selection.channel, selection.cell or (0, 0))
         there = self.lanes.stepped(at, dx, dy)
@@ -221,8 +231,10 @@ class WallPanel(QFrame):
             self._session.tell(Message("info", self.tr("Tick a second input to swipe between A and B.")))
 
     def cycle_kind(self) -> None:
-        """Show the next of output, gradient, product and Grad-CAM."""
-        kinds, now = list(words.KINDS), self._session.selection.shown
+        """Show the next of output, gradient, product and the other kinds that suit the module."""
+        attends = self._session.attention.offered(self._session.selection.path)
+        kinds = [kind for kind in words.KINDS if kind is not Shown.ATTENTION or attends]
+        now = self._session.selection.shown
         self._session.select(shown=kinds[(kinds.index(now) + 1 if now in kinds else 0) % len(kinds)])
 
     def cycle_sort(self) -> None:
@@ -285,7 +297,8 @@ class WallPanel(QFrame):
 
     def copy_picture(self) -> None:
         """Put the picture of the columns on the clipboard."""
-        QGuiApplication.clipboard().setImage(self.lanes.picture())
+        picture = self.attention.picture() if self.attention.open else self.lanes.picture()
+        QGuiApplication.clipboard().setImage(picture)
         self._session.tell(Message("ok", self.tr("Copied the picture of the wall.")))
 
     # -- events
@@ -325,7 +338,12 @@ class WallPanel(QFrame):
             session.calls_changed,
         ):
             signal.connect(self.refresh)
-        for signal in (session.runs_changed, session.run_started, keeper().changed):
+        for signal in (
+            session.runs_changed,
+            session.run_started,
+            session.attention.changed,
+            keeper().changed,
+        ):
             signal.connect(self._later)
         session.run_grew.connect(self._on_run_grew)
         session.differences.changed.connect(self._later)

@@ -24,6 +24,7 @@ KINDS = {
     Shown.PRODUCT: str(NOOP("Wall", "Product")),
     Shown.GRAD_CAM: str(NOOP("Wall", "CAM")),
     Shown.WEIGHTS: str(NOOP("Wall", "Weights")),
+    Shown.ATTENTION: str(NOOP("Wall", "Attention")),
 }
 SHORT_KINDS = {
     Shown.OUTPUT: str(NOOP("Wall", "Out")),
@@ -31,6 +32,7 @@ SHORT_KINDS = {
     Shown.PRODUCT: str(NOOP("Wall", "Prod")),
     Shown.GRAD_CAM: str(NOOP("Wall", "CAM")),
     Shown.WEIGHTS: str(NOOP("Wall", "Wts")),
+    Shown.ATTENTION: str(NOOP("Wall", "Attn")),
 }
 KIND_TIPS = {
     Shown.OUTPUT: str(NOOP("Wall", "What the module returned")),
@@ -40,6 +42,7 @@ KIND_TIPS = {
         NOOP("Wall", "Where in the picture the evidence for the target is: Grad-CAM and other methods")
     ),
     Shown.WEIGHTS: str(NOOP("Wall", "Parameters and buffers of the module itself; no run is needed")),
+    Shown.ATTENTION: str(NOOP("Wall", "What each token attends to, head by head")),
 }
 SORTS = {
     "channel": str(NOOP("Wall", "channel")),
@@ -51,6 +54,7 @@ SORTS = {
     "product": str(NOOP("Wall", "output × gradient")),
     "similar": str(NOOP("Wall", "similarity")),
     "difference": str(NOOP("Wall", "difference")),
+    "entropy": str(NOOP("Wall", "entropy")),
 }
 SORT_TIPS = {
     "channel": str(NOOP("Wall", "By number")),
@@ -64,6 +68,7 @@ SORT_TIPS = {
     ),
     "similar": str(NOOP("Wall", "First what correlates most with the selected channel")),
     "difference": str(NOOP("Wall", "First what differs most between the first two inputs: mean |A − B|")),
+    "entropy": str(NOOP("Wall", "The most focused head first")),
 }
 SHARES = {
     "inputs": str(NOOP("Wall", "shared")),
