@@ -98,6 +98,25 @@ def test_the_gradient_is_that_of_plain_torch(qtbot: QtBot, session: Session) -> 
     np.testing.assert_allclose(own, x.grad.numpy(), rtol=1e-5, atol=1e-7)
 
 
+def test_cells_of_an_input_have_no_field_of_the_output(qtbot: QtBot, session: Session) -> None:
+    told: list[Message] = []
+    inspector = Inspector(session)
+    qtbot.addWidget(inspector)
+    inspector.show()
+    session.message_told.connect(told.append)
+    looked_at(qtbot, session, Tiny(), picture(0), "body.0")
+    qtbot.waitUntil(lambda: inspector.seen is not None)
+    session.select(side="input", shown=Shown.MAGNITUDE)
+    settled(qtbot, session)
+    assert inspector.focus is not None
+    assert inspector.seen is None
+    session.select(path="")
+    settled(qtbot, session)
+    inspector.refresh_slow()
+    settled(qtbot, session)
+    assert not [one for one in told if one.tone == "error"]
+
+
 def test_undo_leads_back_to_where_it_was(qtbot: QtBot, session: Session) -> None:
     told: list[Message] = []
     looked_at(qtbot, session, Tiny(), picture(0), "body.0")
