@@ -12,9 +12,9 @@ import pytest
 import torch
 from gui_nets import Tiny, picture, settled
 from PIL import Image
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from hookviewer.errors import HookViewerError
@@ -54,6 +54,38 @@ def test_every_promised_name_is_there(window: MainWindow) -> None:
     for name in ("device", "mode", "target", "scale", "colormap", "sort", "kind"):
         assert window.findChild(object, name) is not None, name
     assert isinstance(window.findChild(QLabel, "pixel"), QLabel)
+
+
+class _Shown(QObject):
+    """Keeps which widgets become windows of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.windows: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.windows.append(f"{type(watched).__name__} {watched.objectName()}")
+        return False
+
+
+def test_no_part_of_the_window_flashes_as_a_window_of_its_own(qtbot: QtBot) -> None:
+    shown = _Shown()
+    application = QApplication.instance()
+    assert application is not None
+    application.installEventFilter(shown)
+    made = MainWindow()
+    qtbot.addWidget(made)
+    assert shown.windows == []
+    made.session.set_model(Tiny())
+    made.session.add_inputs([picture(0), picture(1)])
+    made.show()
+    settled(qtbot, made.session)
+    made.session.select(path=next(node.path for node in made.session.tree.walk() if node.path))
+    QApplication.processEvents()
+    application.removeEventFilter(shown)
+    made.close()
+    assert [name for name in shown.windows if not name.startswith("MainWindow")] == []
 
 
 def test_a_lone_icon_has_a_tip_and_a_name(window: MainWindow) -> None:

@@ -65,6 +65,9 @@ class LayerPanel(QWidget):
             *(self.legend, 8, self.quantity, 4, self.diverging, 4, self.axis, 4),
             *(self.copy, self.save, self.as_table, 4),
         )
+        for one in self.tools:
+            if isinstance(one, QWidget):
+                one.setParent(self)  # until the title takes it: without a parent it would be a window
         self._pages = QStackedWidget()
         plotted = column(column(self.plot, margins=(6, 0, 10, 4)), self.divergence)
         plotted.setStretch(0, 1)
