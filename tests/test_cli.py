@@ -336,6 +336,18 @@ def test_a_shot_of_nothing_ends_in_a_sentence(tmp_path: Path) -> None:
     assert not (tmp_path / "window.png").exists()
 
 
+def test_without_a_target_gradients_are_left_out_with_a_note(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["capture", "demo:fc_relu_fc", "--input", "demo:ones", "--layers", "fc1", "--target", "none"]
+    out = str(tmp_path / "run.npz")
+    assert main([*asked, "--kinds", "output,grad_output", "--out", out]) == 0
+    assert "Without a target there is no grad_output." in capsys.readouterr().err
+    assert {key.kind for key in hv.load(out)} == {hv.Kind.OUTPUT}
+    assert main([*asked, "--kinds", "grad_output", "--out", str(tmp_path / "other.npz")]) == 1
+    assert "choose another target" in capsys.readouterr().err
+
+
 def test_without_a_screen_the_main_job_is_done_in_pictures(tmp_path: Path) -> None:
     done = offscreen(tmp_path, "demo:fc_relu_fc", "--input", "demo:ones")
     assert done.returncode == 0, done.stderr

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,8 @@ def write_capture(chosen: argparse.Namespace) -> int:
     """
     torch.manual_seed(0)  # a network without weights is the same one at every start
     model = open_model(chosen.model, weights=chosen.weights, trust=chosen.trust)
-    plan = HookPlan.of(model, *chosen.layers, kinds=chosen.kinds)
+    kinds, note = _possible_kinds(chosen.kinds, named_target(chosen.target, card(model)), chosen.target)
+    plan = HookPlan.of(model, *chosen.layers, kinds=kinds)
     for name in chosen.methods:
         find_method(name)  # a wrong name is told before anything runs
     inputs = given_inputs(chosen, model)
@@ -47,10 +49,25 @@ def write_capture(chosen: argparse.Namespace) -> int:
         written: Any = _save(recordings, place, force=chosen.force)
     else:
         written = _export(chosen, model, inputs, recordings)
+    if note:
+        print(note, file=sys.stderr)
     _tell(written, inputs, recordings, as_json=chosen.json)
     if failure is not None:
         raise failure
     return 0
+
+
+def _possible_kinds(
+    kinds: Collection[Kind], target: Target | None, said: str | None
+) -> tuple[frozenset[Kind], str]:
+    """Return the kinds without gradients where `said` is to have no target, and a note of those left out."""
+    left_out = sorted(frozenset(kinds) & GRADIENTS) if target is None and said is not None else []
+    rest = frozenset(kinds) - frozenset(left_out)
+    if left_out and not rest:
+        raise HookViewerError(
+            f"With --target {said} there is no {', '.join(left_out)}: choose another target."
+        )
+    return rest, f"Without a target there is no {', '.join(left_out)}." if left_out else ""
 
 
 def _checked_place(place: Path, inputs: int) -> Path:
