@@ -30,6 +30,9 @@ TIGHT = 900
 
 QUANTITIES = (*METRICS, *DIFFERENCES)
 
+ALL_CHOICES = 800
+"""As `BOTH_CHOICES`, where the quantities of a difference are offered too."""
+
 BOTH_CHOICES = 560
 """In a narrower panel the kind of axis is not offered: the words for the quantities need its room."""
 
@@ -127,7 +130,8 @@ class LayerPanel(QWidget):
         for button in self.quantity.buttons:
             if button.styleSheet() != air:
                 button.setStyleSheet(air)
-        self.axis.setVisible(plotted and self.width() >= scaled(BOTH_CHOICES))
+        room = ALL_CHOICES if len(self._session.ticked_inputs) > 1 else BOTH_CHOICES
+        self.axis.setVisible(plotted and self.width() >= scaled(room))
         self.quantity.setVisible(plotted)
         several = len(self._session.ticked_inputs) > 1
         for button in self.quantity.buttons[len(METRICS) :]:

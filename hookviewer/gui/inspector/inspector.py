@@ -258,7 +258,7 @@ class Inspector(QWidget):
         area.setFrameShape(QFrame.Shape.NoFrame)
         return area
 
-    def _sections(self) -> tuple[Section, ...]:
+    def _sections(self) -> tuple[QWidget, ...]:
         self._scale = parts.label("", "second", 11)
         copy = parts.tool("copy", self.tr("Copy as CSV"), size=24)
         copy.clicked.connect(lambda: self._copy(self.statistics))
@@ -278,11 +278,13 @@ class Inspector(QWidget):
         body = parts.frame(parts.column(self._where, 4, self.region))
         self._region = Section(self.tr("Region"), body, copied, away)
         from hookviewer.gui.attention_section import AttentionSection  # it builds on parts of this package
+        from hookviewer.gui.compare_section import ComparedSections  # it too
 
         self._attention = AttentionSection(self._session)
         self._recolour()
-        rest = self._region, self._levels, self._statistics, self._profile, self._similar
-        return self._attention, *rest
+        self.compared = ComparedSections(self._session)
+        tops = self._attention, self._region, self._levels, self._statistics
+        return *tops, self.compared, self._profile, self._similar
 
     def _connect(self) -> None:
         session = self._session
