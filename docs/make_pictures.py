@@ -23,9 +23,11 @@ from PySide6.QtWidgets import QLineEdit
 import hookviewer as hv
 from hookviewer.gui.edit_choice import EditChoice
 from hookviewer.gui.export_dialog import ExportDialog
-from hookviewer.gui.state import Shown
+from hookviewer.gui.state import Shown, TargetChoice
+from hookviewer.gui.target_menu import see
 from hookviewer.gui.theme import set_theme
 from hookviewer.resources import resource
+from hookviewer.tutorials import LESSONS
 
 OWN_NET = """
 import torch
@@ -141,6 +143,28 @@ def export():
     return window
 
 
+def tutorial():
+    """A lesson that was tried."""
+    window = opened("demo:fc_relu_fc", [], "dark")
+    page = window.commands.show_tutorial()
+    page.show_lesson(next(lesson for lesson in LESSONS if lesson.name == "forward_change"))
+    for _ in ("open", "try"):
+        page.lesson.go.click()
+        settle(window)
+    return window
+
+
+def receptive_field():
+    """The gradient of one cell over the cat."""
+    window = demo(path="features.7", cell=(8, 13))
+    session = window.session
+    values = session.runs[1].recording.record("features.7", hv.Kind.OUTPUT).array()[0]
+    channel = int(values[:, 8, 13].argmax())
+    see(session, TargetChoice("unit", path="features.7", place=(0, channel, 8, 13)))
+    settle(window)
+    return window
+
+
 SCENES: dict[str, Callable] = {
     "demo-dark": lambda: demo(cell=(66, 92)),
     "demo-light": lambda: demo("light", cell=(66, 92)),
@@ -155,6 +179,8 @@ SCENES: dict[str, Callable] = {
     "own-net": lambda: own_net(broken=False),
     "export": export,
     "digits": lambda: opened("demo:digits", ["demo:digit"], "light", (1440, 900)),
+    "tutorial": tutorial,
+    "receptive-field": receptive_field,
     "faces": lambda: opened("demo:pnet", ["demo:astronaut"], "dark", (1440, 900)),
 }
 
