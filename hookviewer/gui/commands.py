@@ -27,6 +27,7 @@ from hookviewer.gui.overlay import Overlay
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Message, Settings
 from hookviewer.gui.theme import set_theme, theme
+from hookviewer.gui.trust_maps_dialog import ask_trust
 from hookviewer.gui.tutorial_dock import show_tutorial
 from hookviewer.gui.tutorial_page import TutorialPage
 
@@ -150,6 +151,7 @@ class Commands(QObject):
         add("stop", self.tr("Stop") + "\tEsc", session.stop, "", "square")
         self.actions.switch("auto", self.tr("Run by itself"), session.set_auto)
         add("target_class", self.tr("Target…"), self._choose_target, "Ctrl+Shift+G", "crosshair")
+        add("trust_map", self.tr("How much does this map say?…"), self.ask_trust)
         add("layer_before", self.tr("Layer before") + "\t[", partial(wall.step_layer, -1))
         add("layer_after", self.tr("Layer after") + "\t]", partial(wall.step_layer, 1))
         add("input_before", self.tr("Input before"), partial(step_input, session, -1), "PgUp")
@@ -264,6 +266,10 @@ class Commands(QObject):
         item = self._session.current_input
         if item is not None:
             self._session.remove_input(item.listed)
+
+    def ask_trust(self) -> None:
+        """Check the selected map of importance."""
+        ask_trust(self._session, self._window)
 
     def _choose_target(self) -> None:
         self._window.run_bar.target.choose()

@@ -186,7 +186,7 @@ class Menus(QObject):
             lambda: self._session.settings.budget,
             self._commands.set_budget,
         )
-        self._put(menu, "target_class")
+        self._put(menu, "target_class", "trust_map")
 
     def _fill_layer(self, menu: QMenu) -> None:
         self._put(menu, "layer_before", "layer_after", "input_before", "input_after", "")

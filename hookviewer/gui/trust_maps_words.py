@@ -63,8 +63,8 @@ def rounds_words(trial: Trial) -> str:
 READING = (
     "Deletion covers the pixels that the map holds highest first with the mean colour, insertion gives them "
     "back to a picture of that colour. A map that says something beats the dashed line: a random order of "
-    "cells of the same size. r is the rank correlation with the map of the network as it is; a map that stays "
-    "the same when weights are shuffled does not depend on them."
+    "cells of the same size. r is the rank correlation with the map of the network as it is; a map that "
+    "stays the same when weights are shuffled does not depend on them."
 )
 
 

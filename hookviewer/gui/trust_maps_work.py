@@ -46,7 +46,7 @@ class Asked:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Round:
-    """The map [h, w] of a copy with so many shuffled `layers`, a `share` of all; `reason` why there is none."""
+    """The map [h, w] of a copy with a `share` of all `layers` shuffled; `reason` says why there is none."""
 
     share: float
     layers: int

@@ -19,6 +19,7 @@ from hookviewer.gui.scaling import scale_for
 from hookviewer.gui.sorting import PINNED
 from hookviewer.gui.state import Message, Pointed
 from hookviewer.gui.target_menu import targets_at
+from hookviewer.gui.trust_maps_dialog import ask_trust
 from hookviewer.gui.wall import words
 from hookviewer.gui.wall.lanes import colormap_for
 from hookviewer.gui.wall.words import tr
@@ -69,6 +70,8 @@ def _add_tile(menu: QMenu, panel: WallPanel, column: Column, spot: Pointed) -> N
         _add(menu, text, "pencil", does)
     if column.maps is None or column.maps.layout != "maps":
         return
+    if panel.shows_strip:
+        _add(menu, tr("How much does this map say?…"), "", partial(ask_trust, panel.session, panel.window()))
     _add(menu, tr("Copy the picture of this map"), "image", partial(copy_map, panel, column, spot))
     if not panel.shows_strip and len(column.maps.values) > 1:
         pinned = spot.channel in panel.session.look.pinned(panel.session.selection.path)
