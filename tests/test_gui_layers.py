@@ -183,3 +183,16 @@ def test_during_the_first_run_nobody_is_told_to_press_run(qtbot: QtBot) -> None:
     assert said == ["Running …"]
     assert panel._empty.empty.sentence.text().startswith("No layer was recorded")
     session.close()
+
+
+def test_where_the_quantities_have_no_room_one_button_has_them_all(panel: LayerPanel) -> None:
+    panel.resize(1200, 200)
+    assert panel.quantity.isVisibleTo(panel)
+    assert not panel.which.isVisibleTo(panel)
+    panel.resize(300, 200)
+    assert panel.which.isVisibleTo(panel)
+    assert not panel.quantity.isVisibleTo(panel)
+    panel.which.fill()
+    offered = {action.text(): action for action in panel.which.menu().actions()}
+    offered["std"].trigger()
+    assert panel.quantity.buttons[panel.quantity.index].text() == panel.which.text() == "std"

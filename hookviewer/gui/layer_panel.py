@@ -19,6 +19,7 @@ from hookviewer.gui.layer_table import LayerTable
 from hookviewer.gui.legend import Legend
 from hookviewer.gui.panels import EmptyOr
 from hookviewer.gui.parts import Segmented, column, frame, tool
+from hookviewer.gui.quantity_button import QuantityButton
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import InputItem, Message, Run
 from hookviewer.gui.theme import scaled
@@ -33,6 +34,8 @@ QUANTITIES = (*METRICS, *DIFFERENCES)
 ALL_CHOICES = 800
 """As `BOTH_CHOICES`, where the quantities of a difference are offered too."""
 
+BESIDE = 170
+"""What else the title has to show; where the words for the quantities do not fit, one button has them all."""
 BOTH_CHOICES = 560
 """In a narrower panel the kind of axis is not offered: the words for the quantities need its room."""
 
@@ -55,6 +58,7 @@ class LayerPanel(QWidget):
             height=24,
         )
         self._explain()
+        self.which = QuantityButton(self.quantity)
         self.axis = Segmented([self.tr("lin"), self.tr("log")], height=24)
         self.axis.choose(1)
         self.legend = Legend()
@@ -65,7 +69,7 @@ class LayerPanel(QWidget):
         self.diverging = tool("scan-eye", self.tr("Find the first layer that goes apart"), size=24)
         self.divergence = DivergenceBar(session)
         self.tools = (
-            *(self.legend, 8, self.quantity, 4, self.diverging, 4, self.axis, 4),
+            *(self.legend, 8, self.quantity, self.which, 4, self.diverging, 4, self.axis, 4),
             *(self.copy, self.save, self.as_table, 4),
         )
         for one in self.tools:
@@ -132,10 +136,13 @@ class LayerPanel(QWidget):
                 button.setStyleSheet(air)
         room = ALL_CHOICES if len(self._session.ticked_inputs) > 1 else BOTH_CHOICES
         self.axis.setVisible(plotted and self.width() >= scaled(room))
-        self.quantity.setVisible(plotted)
         several = len(self._session.ticked_inputs) > 1
         for button in self.quantity.buttons[len(METRICS) :]:
             button.setVisible(several)
+        roomy = self.quantity.sizeHint().width() + scaled(BESIDE) <= self.width()
+        self.quantity.setVisible(plotted and roomy)
+        self.which.setVisible(plotted and not roomy)
+        self.which.show_chosen()
         self.diverging.setVisible(plotted and several)
         self.legend.setVisible(plotted)
         for one in (self.copy, self.save):

@@ -46,8 +46,9 @@ class SignalPlot(Profile):
             if len(values) <= self._plot().width():
                 self._paint_line(painter, values, ink, low, high, len(values))
             else:
-                for edge in reach(values[None], int(self._plot().width()))[:2]:
-                    self._paint_line(painter, edge[0], ink, low, high, edge.shape[1])
+                least, greatest, _ = reach(values[None], int(self._plot().width()))
+                drawn = np.stack([least[0], greatest[0]], axis=1).reshape(-1)
+                self._paint_line(painter, drawn, ink, low, high, len(drawn))
             self._paint_cursor(painter, values, focus.cell[1], (low, high))
 
     def _paint_cursor(self, painter: QPainter, values: Values, place: int, ends: tuple[float, float]) -> None:
