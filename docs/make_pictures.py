@@ -21,6 +21,7 @@ from PySide6.QtGui import QAction, QImage
 from PySide6.QtWidgets import QLineEdit
 
 import hookviewer as hv
+from hookviewer.gui.cam_choice import CamChoice
 from hookviewer.gui.edit_choice import EditChoice
 from hookviewer.gui.export_dialog import ExportDialog
 from hookviewer.gui.state import Shown, TargetChoice
@@ -124,6 +125,14 @@ def edited():
     return window
 
 
+def why():
+    window = demo("light", size=(1440, 900), path="features.18", shown=Shown.GRAD_CAM)
+    window.session.tick(window.session.plan.paths - {"features.18"}, False)
+    methods = ("grad_cam", "layer_cam", "saliency", "gradient_input")
+    window.session.set_look(cam=CamChoice(methods, (TargetChoice("class", 281),)))
+    return window
+
+
 def own_net(broken: bool):
     folder = Path(tempfile.mkdtemp())
     (folder / "net.py").write_text(OWN_NET)
@@ -172,6 +181,7 @@ SCENES: dict[str, Callable] = {
     "edited": edited,
     "gradient": lambda: demo(shown=Shown.GRADIENT, channel=64, cell=(128, 139)),
     "grad-cam": lambda: demo(inputs=("chelsea", "coffee"), shown=Shown.GRAD_CAM, path="features.18"),
+    "why": why,
     "small": lambda: demo(size=(1280, 800), cell=(66, 92)),
     "vector": lambda: demo("light", ("chelsea", "coffee"), (1440, 900), path="classifier.1"),
     "overwritten": lambda: demo("light", size=(1440, 900), path="features.0.1", channel=8),

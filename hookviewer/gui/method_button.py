@@ -35,7 +35,7 @@ class MethodButton(QToolButton):
     def refresh(self) -> None:
         """Say which methods are shown, for how many targets."""
         choice = self._session.look.cam
-        titles = [method_of(name).title for name in choice.methods]
+        titles = [tr(method_of(name).title) for name in choice.methods]
         one = titles[0] if len(titles) == 1 else tr("{} methods").format(len(titles))
         targets = tr(" × {} targets").format(len(choice.targets) + 1) if choice.targets else ""
         self.setText(f"{one if self._short else one + targets} ")

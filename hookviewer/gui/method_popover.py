@@ -92,7 +92,7 @@ class MethodPopover(QFrame):
         grid.setHorizontalSpacing(14)
         grid.setVerticalSpacing(4)
         for place, method in enumerate(methods):
-            box = self.boxes[method.name] = _box(method.title, method.name)
+            box = self.boxes[method.name] = _box(tr(method.title), method.name)
             box.toggled.connect(lambda on, name=method.name: self._on_method(name, on))
             line, cost = label(line_of(method), "second", 11), label(cost_of(method), "caption", 11)
             for one in (box, line, cost):

@@ -72,7 +72,7 @@ def weight_of(method: Method) -> int:
 def title_of(leaf: str, class_names: Sequence[str] = (), targets: Sequence[TargetChoice] = ()) -> str:
     """Return what a map is called: its method, and its target where that is not the run's."""
     name, target = parts_of(leaf)
-    title = method_of(name).title
+    title = tr(method_of(name).title)
     if not target:
         return title
     chosen = next((one for one in targets if words(one) == target), None)

@@ -29,7 +29,7 @@ def tile_names(cams: Cams) -> tuple[str, ...]:
 
 def _name(line: Line, path: str, leaf: str) -> str:
     method = method_of(parts_of(leaf)[0])
-    return (path or tr("the model")) if method.of_layers and line.method else method.title
+    return (path or tr("the model")) if method.of_layers and line.method else tr(method.title)
 
 
 def _head(line: Line, run: Run | None, names: Sequence[str], several: bool) -> str:
@@ -37,7 +37,7 @@ def _head(line: Line, run: Run | None, names: Sequence[str], several: bool) -> s
     layers = any(method_of(parts_of(leaf)[0]).of_layers for _, leaf in line.places)
     said = [line.path or tr("the model")] if layers and not line.method else []
     if line.method and layers:
-        said.append(method_of(line.method).title)
+        said.append(tr(method_of(line.method).title))
     said += [tr("the input")] if inputs else []
     where = tr(" and ").join(said)
     return "   ".join([where, *([_target(line.target, run, names)] if several else [])])
