@@ -57,9 +57,9 @@ class TrustMapsDialog(QDialog):
         self.curves, self.shuffled = TrustCurves(), ShuffledMaps()
         self.of = label("", "second", 12)
         self.said = [self._long("second") for _ in range(2)]
-        for one in self.said:  # two lines: the window keeps its size when a sentence comes
-            one.setMinimumHeight(2 * one.fontMetrics().lineSpacing() + 2)
-            one.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        for line in self.said:  # two lines: the window keeps its size when a sentence comes
+            line.setMinimumHeight(2 * line.fontMetrics().lineSpacing() + 2)
+            line.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self.picture = button(self.tr("Save picture…"))
         self.csv = button(self.tr("Save as CSV…"))
         self._lay_out()
