@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from hookviewer.errors import HookViewerError
 from hookviewer.gui.devices import devices
 from hookviewer.gui.main_window import MainWindow
+from hookviewer.gui.numbers import number
 from hookviewer.gui.state import Guess, TargetChoice
 from hookviewer.gui.target_dialog import TargetDialog
 from hookviewer.gui.target_pages import ClassPage
@@ -80,6 +81,21 @@ def test_choosing_a_target_runs_with_it(qtbot: QtBot, window: MainWindow) -> Non
         total = float(alone(*window.session.inputs[0].input.args).sum())
     assert run.recording.target_value == pytest.approx(total, rel=1e-5)
     assert box(window, "target").currentText() == "Sum of the output"
+
+
+def test_the_target_box_follows_what_is_set_elsewhere_and_tells_the_value(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    window.session.set_settings(target=TargetChoice("sum"))
+    settled(qtbot, window.session)
+    target, value = box(window, "target"), window.session.runs[1].recording.target_value
+    assert target.currentText() == "Sum of the output"
+    assert value is not None
+    assert target.toolTip().splitlines() == [
+        "The gradient starts from the sum of the output.",
+        f"picture0: {number(value)}",
+    ]
+    assert target.width() >= target.sizeHint().width()
 
 
 def test_any_class_can_be_searched_and_chosen(qtbot: QtBot, window: MainWindow) -> None:

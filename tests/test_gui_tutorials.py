@@ -175,6 +175,15 @@ def test_the_page_is_a_panel_beside_the_others_that_can_be_closed(
     assert len(window.findChildren(TutorialPage)) == 1
 
 
+def test_help_has_the_page(window: MainWindow) -> None:
+    assert window.findChild(TutorialPage) is None  # it costs nothing until it is asked for
+    window.commands.actions["tutorial"].trigger()
+    found = window.findChild(TutorialPage)
+    assert found is not None
+    assert found.isVisible()
+    assert len(found.entries) == len(LESSONS)
+
+
 def test_the_lessons_are_walked_by_the_arrows(qtbot: QtBot, page: TutorialPage) -> None:
     page.show_lesson(LESSONS[0])
     assert not page.lesson.before.isEnabled()
