@@ -97,3 +97,12 @@ def test_closing_stops_the_work_and_joins_the_thread(qtbot: QtBot) -> None:
     assert started.wait(5)
     runner.close()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("hookviewer-model")]
+
+
+def test_what_is_asked_of_a_closed_runner_is_not_done(qtbot: QtBot) -> None:
+    runner = Runner()
+    runner.close()
+    done: list[Job] = []
+    assert runner.submit("run", done.append) == 0
+    assert not runner.busy
+    assert done == []

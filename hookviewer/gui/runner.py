@@ -109,7 +109,12 @@ class Runner(QObject):
         on_failure: Callable[[Failure], None] = _ignore,
         on_report: Callable[[Any], None] = _ignore,
     ) -> int:
-        """Queue `work` for the model thread and return the job's number."""
+        """Queue `work` for the model thread and return the job's number; 0 when the runner is closed.
+
+        A widget may still ask for something while its window goes: nobody would see the answer.
+        """
+        if self._closed:
+            return 0
         self.cancel(lane, drop=True)
         job = Job(next(self._numbers), self._send)
         self._open[job.number] = _Callbacks(job, lane, on_report, on_result, on_failure)
