@@ -18,6 +18,7 @@ from hookviewer.gui.session import Session
 from hookviewer.gui.state import PLAIN, Variant
 from hookviewer.gui.varying import Vary
 from hookviewer.gui.wall import WallPanel
+from hookviewer.kinds import Kind
 
 
 @pytest.fixture
@@ -182,3 +183,12 @@ def test_the_curve_over_depth_shows_the_difference_to_a(qtbot: QtBot, session: S
     session.set_variants((PLAIN,))
     assert layers.quantity.index == 0
     assert relative.isHidden()
+
+
+def test_nothing_is_counted_after_the_session_is_closed(qtbot: QtBot, session: Session) -> None:
+    session.add_inputs([picture(1)])
+    settled(qtbot, session)
+    records = [session.runs[item.number].recording.record("stem.1", Kind.OUTPUT) for item in session.inputs]
+    session.close()
+    session.differences.want([(records[0], records[1])])
+    assert session.differences.counted(records[0], records[1]) is None

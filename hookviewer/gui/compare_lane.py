@@ -63,7 +63,7 @@ class CompareLane(QObject):
 
     def _begin(self) -> None:
         session, pairs = self._session, tuple(self._wanted)
-        if session.running or not pairs:
+        if session.running or session.runner.closed or not pairs:
             return
         self._working = True
 

@@ -27,6 +27,7 @@ from hookviewer.gui.field_lane import FieldLane
 from hookviewer.gui.hinting import Hinting
 from hookviewer.gui.input_lane import InputLane
 from hookviewer.gui.input_offers import offers_for
+from hookviewer.gui.keeping import Keeping
 from hookviewer.gui.listing import Listing
 from hookviewer.gui.model_lane import ModelLane
 from hookviewer.gui.parameter_lane import ParameterLane
@@ -123,6 +124,7 @@ class Session(QObject):
         self.varying = Varying(self)
         self.differences, self.diverging = CompareLane(self), Diverging(self)
         self.similar, self.top_inputs = Similar(self), TopInputsLane(self)
+        self.keeping = Keeping(self)
 
     # -- the model -------------------------------------------------------------------------------------------
 
@@ -389,7 +391,10 @@ class Session(QObject):
         if self.model is None:
             return
         wanted = self.wanted_paths
-        lacking = {item.number: self.calls.lacking(item, wanted) for item in self.ticked_inputs}
+        lacking = {
+            item.number: self.calls.lacking(item, wanted) | self.keeping.lacking(item)
+            for item in self.ticked_inputs
+        }
         items = [item for item in self.ticked_inputs if lacking[item.number]]
         if items and not self._run_lane.brings(lacking):
             self._run_lane.start(items, frozenset().union(*lacking.values()), fresh=False)
