@@ -38,12 +38,22 @@ class Yielding(QFrame):
         super().__init__(parent)
         self.steps = tuple(steps)
         self._taken = 0
+        self._fitting = False
         layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         self.setLayout(layout)
         self.setMinimumWidth(1)
 
     def fit(self) -> None:
         """Take as many steps as the width asks for; call it after the content has changed."""
+        if self._fitting:  # what a step shows may be laid out at once, and ask again
+            return
+        self._fitting = True
+        try:
+            self._fit_steps()
+        finally:
+            self._fitting = False
+
+    def _fit_steps(self) -> None:
         self._taken = min(self._taken, len(self.steps))
         for place, step in enumerate(self.steps):
             step[place < self._taken]()
