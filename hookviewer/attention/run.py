@@ -120,7 +120,7 @@ def _attention(seen: Seen, room: Budget, pictures: tuple[tuple[int, int], ...]) 
 
 
 def _windowed(weights: torch.Tensor, windows: Windows) -> tuple[torch.Tensor, str]:
-    split = weights.unflatten(0, (-1, len(windows.places)))
+    split = weights.reshape(-1, len(windows.places), *weights.shape[1:])
     size = len(split) * split.shape[2] * (windows.rows * windows.columns) ** 2 * weights.element_size()
     tokens = f"{len(windows.places)} windows of {windows.places.shape[1]} tokens"
     if size > LARGEST:

@@ -52,7 +52,8 @@ class Query:
         if self.grid is None:
             raise HookViewerError("These tokens are no places of a picture.")
         leading, rows, columns = self.grid
-        return weights[..., leading:].unflatten(-1, (rows, columns))
+        maps: torch.Tensor = weights[..., leading:]
+        return maps.reshape(*maps.shape[:-1], rows, columns)
 
     def strongest(self, count: int) -> tuple[tuple[int, float], ...]:
         """Return the keys with the largest weights, largest first."""

@@ -65,7 +65,8 @@ class Scene:
         if self.query.way == ROLLOUT:
             return None if self.query.reason else _rolled(self.attention, self.layers)[self.sample]
         weights = _weights(self.attention)[self.sample]
-        return weights[min(self.head, len(weights) - 1)] if self.query.way == HEAD else weights.mean(0)
+        one: Values = weights[min(self.head, len(weights) - 1)] if self.query.way == HEAD else weights.mean(0)
+        return one
 
     @property
     def shape(self) -> float:

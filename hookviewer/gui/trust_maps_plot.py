@@ -86,11 +86,10 @@ class TrustCurves(QWidget):
                 painter.drawText(
                     QRectF(plot.left() - scaled(LEFT), y - 8, scaled(LEFT) - 6, 16), flags, number(value)
                 )
-        for share in (0, 0.5, 1):
+        for share in (0.0, 0.5, 1.0):
             x = plot.left() + share * plot.width()
-            side = {0: Qt.AlignmentFlag.AlignLeft, 1: Qt.AlignmentFlag.AlignRight}.get(
-                share, Qt.AlignmentFlag.AlignHCenter
-            )
+            ends = {0.0: Qt.AlignmentFlag.AlignLeft, 1.0: Qt.AlignmentFlag.AlignRight}
+            side = ends.get(share, Qt.AlignmentFlag.AlignHCenter)
             box = QRectF(x - (0 if share == 0 else 60 if share == 1 else 30), plot.bottom() + 3, 60, 14)
             painter.drawText(box, side | Qt.AlignmentFlag.AlignTop, f"{100 * share:.0f} %")
         painter.setFont(font("ui", 11))

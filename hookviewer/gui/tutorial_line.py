@@ -32,8 +32,8 @@ class LineView(QFrame):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(1)
         grid.setHorizontalSpacing(10)
-        for place, (name, value) in enumerate(((self.tr("here"), self.here), ("torch", self.torch))):
-            grid.addWidget(label(name, "caption", 11), place, 0, Qt.AlignmentFlag.AlignTop)
+        for place, (words, value) in enumerate(((self.tr("here"), self.here), ("torch", self.torch))):
+            grid.addWidget(label(words, "caption", 11), place, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(value, place, 1)
         grid.setColumnStretch(1, 1)
         name = label(number.torch, "strong", 11, mono=True)

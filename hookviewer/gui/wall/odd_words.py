@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -26,7 +28,7 @@ def flat_words(column: Column, value: float) -> str:
     return f"= {number(value)}" if value else zero_words(column)
 
 
-def odd_words(values: npt.NDArray[np.generic]) -> str:
+def odd_words(values: npt.NDArray[np.floating[Any]]) -> str:
     """Return how many values are NaN, +inf and −inf; nothing where all are numbers."""
     counts = (
         ("NaN", int(np.isnan(values).sum())),
