@@ -105,7 +105,7 @@ def test_every_menu_entry_has_words_and_no_key_is_taken_twice(window: MainWindow
     keys = [one.shortcut().toString() for one in window.actions() if not one.shortcut().isEmpty()]
     assert len(keys) == len(set(keys))
     titles = [entry.text() for entry in window.menuBar().actions()]
-    assert titles == ["File", "Edit", "View", "Run", "Layer", "Help"]
+    assert titles == ["File", "Edit", "View", "Run", "Layer", "Compare", "Help"]
     for entry in window.menuBar().actions():
         assert all(one.text() or one.isSeparator() for one in entry.menu().actions())
 

@@ -77,9 +77,7 @@ class CkaDialog(QDialog):
         if similar.computing:
             self.note.setText(self.tr("Every ticked input is run once for each of the two."))
         elif result is None:
-            words = self.tr(
-                "{} inputs are ticked. 1: alike but for a rotation, 0: unrelated."
-            )
+            words = self.tr("{} inputs are ticked. 1: alike but for a rotation, 0: unrelated.")
             self.note.setText(words.format(inputs))
         else:
             words = self.tr("Over {} inputs.").format(result.inputs)
