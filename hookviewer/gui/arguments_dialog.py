@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import torch
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QScrollArea, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QWidget
 
 from hookviewer.errors import HookViewerError
 from hookviewer.gui.dialogs import line_edit
 from hookviewer.gui.parts import Item, button, column, frame, label, row, tool
+from hookviewer.gui.scrolling import ScrollDown
 from hookviewer.gui.theme import SEMIBOLD, scaled
 from hookviewer.inputs import Argument, guess, signature, suffixes
 
@@ -57,9 +58,7 @@ class ArgumentsDialog(QDialog):
         examples = label(EXAMPLES, "caption", 11, mono=True)
         none = label(self.tr("Nothing tells which arguments this model takes."), "caption")
         content: list[Item] = [*lines] if lines else [none]
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setWidget(frame(column(*content, None, spacing=6)))
+        area = ScrollDown(frame(column(*content, None, spacing=6)))
         area.setMinimumHeight(scaled(min(36 * max(len(lines), 1) + 8, 360)))
         cancel = button(self.tr("Cancel"))
         cancel.clicked.connect(self.reject)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QStackedLayout, QWidget
+from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 from hookviewer.gui import parts
 from hookviewer.gui.attention_chips import AttentionChips
@@ -15,6 +15,7 @@ from hookviewer.gui.attention_query import HEAD, ROLLOUT, Query
 from hookviewer.gui.attention_scene import Scene, entropy_words, scale_words, strongest_words
 from hookviewer.gui.attention_showing import item_of
 from hookviewer.gui.giving_way import Elided
+from hookviewer.gui.scrolling import ScrollDown
 from hookviewer.gui.session import Session
 
 
@@ -77,7 +78,7 @@ class AttentionPage(QFrame):
         return words.format(item.title if item is not None else "")
 
     def _body(self) -> QFrame:
-        self._chips = _scrolled(self.chips)
+        self._chips = ScrollDown(self.chips)
         left = parts.column(
             parts.row(self._photo_title, self._said["photo"], spacing=8),
             *(4, self.photo, self._chips, 8),
@@ -124,12 +125,3 @@ def _way_words(scene: Scene) -> str:
     if scene.query.way == ROLLOUT:
         return f"rollout over {len(scene.layers)} layers"
     return f"head {scene.head}" if scene.query.way == HEAD else "mean of heads"
-
-
-def _scrolled(widget: QWidget) -> QScrollArea:
-    area = QScrollArea()
-    area.setWidget(widget)
-    area.setWidgetResizable(True)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    return area

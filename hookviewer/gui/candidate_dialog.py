@@ -10,15 +10,16 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
+    QFrame,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QScrollArea,
     QWidget,
 )
 
 from hookviewer.gui.dialogs import WEIGHT_FILES, field, line_edit
 from hookviewer.gui.parts import button, column, frame, label, row, tool
+from hookviewer.gui.scrolling import ScrollDown
 from hookviewer.gui.theme import SEMIBOLD, font, scaled
 from hookviewer.sources import Candidate
 from hookviewer.sources.scan import Argument
@@ -42,8 +43,7 @@ class CandidateDialog(QDialog):
         self._found, self._place = tuple(found), place
         self.fields: dict[str, QLineEdit] = {}
         self.list = self._made_list()
-        self.form = QScrollArea()
-        self.form.setWidgetResizable(True)
+        self.form = ScrollDown(QFrame())
         self.weights = line_edit(weights, self.tr("Weights"), self.tr("none: as the code makes them"))
         self.go = button(self.tr("Open"), "primary")
         self.go.setDefault(True)

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QScrollArea,
     QSlider,
     QVBoxLayout,
     QWidget,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 from hookviewer.gui import parts
 from hookviewer.gui.columns import MOST_COLUMNS
 from hookviewer.gui.compare_matches import MatchRow
+from hookviewer.gui.scrolling import ScrollDown
 from hookviewer.gui.session import Session
 from hookviewer.gui.theme import font, scaled
 from hookviewer.gui.varying import NAMES, TIPS, Vary, Way, name_of, tr
@@ -175,11 +175,7 @@ class ComparePanel(QFrame):
     def _lay_out(self) -> None:
         self._rows.addStretch(1)
         body = parts.frame(self._rows)
-        area = QScrollArea()
-        area.setWidget(body)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = ScrollDown(body)
         self._rows.setContentsMargins(2, 2, 2, 2)
         named = parts.row(self.spec, self.add, spacing=6)
         slide = parts.row(self.slider, self.step, spacing=8)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QProgressBar, QScrollArea, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QProgressBar, QWidget
 
 from hookviewer.gui import parts
 from hookviewer.gui.giving_way import Elided
+from hookviewer.gui.scrolling import ScrollDown
 from hookviewer.gui.session import Session
 from hookviewer.gui.theme import scaled
 from hookviewer.gui.top_inputs_lane import Exciting
@@ -113,10 +114,7 @@ class TopInputsDialog(QDialog):
         most = parts.label(self.tr("Excite it most"), "second", 11)
         least = parts.label(self.tr("Excite it least"), "second", 11)
         body = parts.frame(parts.column(most, self._rows[0], 6, least, self._rows[1], None, spacing=4))
-        area = QScrollArea()
-        area.setWidget(body)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area = ScrollDown(body)
         layout = parts.column(head, self.progress, self.said, area, spacing=8, margins=(16, 14, 16, 12))
         layout.setStretchFactor(area, 1)
         self.setLayout(layout)

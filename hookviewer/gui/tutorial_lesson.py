@@ -6,10 +6,11 @@ import math
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QScrollArea, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QTextEdit, QVBoxLayout, QWidget
 
 from hookviewer.gui.inspector.section import Section
 from hookviewer.gui.parts import button, column, frame, label, row, tool
+from hookviewer.gui.scrolling import ScrollDown
 from hookviewer.gui.theme import SEMIBOLD, font
 from hookviewer.gui.tutorial_course import Course
 from hookviewer.gui.tutorial_line import LineView
@@ -73,11 +74,7 @@ class LessonPage(QFrame):
         )
         body = QFrame()
         body.setLayout(column(*parts, None))
-        self.area = QScrollArea()
-        self.area.setWidget(body)
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area = ScrollDown(body)
         self.setLayout(column(head, 2, self.area))
 
     # -- what stands in it -----------------------------------------------------------------------------------

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QFrame, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QFrame, QStackedLayout, QVBoxLayout, QWidget
 
 from hookviewer.gui.parts import button, column, frame, label, rule
+from hookviewer.gui.scrolling import ScrollDown
 from hookviewer.gui.tutorial_course import Course
 from hookviewer.gui.tutorial_lesson import LessonPage
 from hookviewer.tutorials import LESSONS, Lesson
@@ -72,13 +73,8 @@ class TutorialPage(QFrame):
         return frame(column(title, call, spacing=1, margins=(0, 6, 0, 7)))
 
 
-def scrolled(layout: QVBoxLayout) -> QScrollArea:
+def scrolled(layout: QVBoxLayout) -> ScrollDown:
     """Return a layout in an area that scrolls down only."""
     body = QFrame()
     body.setLayout(layout)
-    area = QScrollArea()
-    area.setWidget(body)
-    area.setWidgetResizable(True)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    return area
+    return ScrollDown(body)

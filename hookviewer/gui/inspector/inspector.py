@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSlider, QStackedLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QSlider, QStackedLayout, QWidget
 
 from hookviewer.arrays import Maps
 from hookviewer.gui import parts
@@ -33,6 +33,7 @@ from hookviewer.gui.inspector.similar_maps import SimilarMaps
 from hookviewer.gui.inspector.stat_table import StatTable
 from hookviewer.gui.present import present_wall
 from hookviewer.gui.reading import input_position
+from hookviewer.gui.scrolling import ScrollDown
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import OVERS as MODES
 from hookviewer.gui.state import Message, Pointed, Shown, over_in_force
@@ -238,7 +239,7 @@ class Inspector(QWidget):
         self._stack.addWidget(_centred(self.reason))
         self._stack.addWidget(self._scrolled())
 
-    def _scrolled(self) -> QScrollArea:
+    def _scrolled(self) -> ScrollDown:
         where = parts.column(self.place, self.input_place, spacing=1)
         read = parts.row(self.value, None, where, margins=(2, 8, 2, 2))
         line = parts.row(self.mode, self.opacity, self.share, spacing=8, margins=(0, 8, 0, 0))
@@ -251,12 +252,8 @@ class Inspector(QWidget):
         )
         body = QFrame()
         body.setLayout(parts.column(top, *self._sections(), None))
-        area = self._area = QScrollArea()
-        area.setWidget(body)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        return area
+        self._area = ScrollDown(body)
+        return self._area
 
     def _sections(self) -> tuple[QWidget, ...]:
         self._scale = parts.label("", "second", 11)
