@@ -55,11 +55,15 @@ class RunLane:
             return False
         usual = session.settings
         wanted = {item.number: item.variant.settings(usual) for item in session.items}
-        return all(
-            paths <= self._bringing.get(number, frozenset()) and self._settings[number] == wanted[number]
-            for number, paths in lacking.items()
-            if paths
-        ) and (self._lists_calls or not session.calls.on) and session.wanted_kinds <= self._kinds
+        return (
+            all(
+                paths <= self._bringing.get(number, frozenset()) and self._settings[number] == wanted[number]
+                for number, paths in lacking.items()
+                if paths
+            )
+            and (self._lists_calls or not session.calls.on)
+            and session.wanted_kinds <= self._kinds
+        )
 
     def start(self, items: Sequence[InputItem], paths: frozenset[str], *, fresh: bool) -> None:
         """Run the model on `items`; a fresh run replaces what was recorded, others add to it."""
