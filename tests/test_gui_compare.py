@@ -93,7 +93,7 @@ def test_gradients_of_two_targets_stand_side_by_side(
 def test_the_wall_says_what_varies_and_opens_the_panel(qtbot: QtBot, session: Session) -> None:
     wall = WallPanel(session)
     qtbot.addWidget(wall)
-    wall.resize(1400, 700)
+    wall.resize(2200, 700)
     wall.show()
     assert wall.controls.vary.text().strip() == "Vary: inputs"
     qtbot.mouseClick(wall.controls.vary, Qt.MouseButton.LeftButton)

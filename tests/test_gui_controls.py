@@ -101,12 +101,15 @@ def test_everything_is_in_sight_or_in_the_menu(
             QApplication.processEvents()
             for always in (controls.scale, controls.low, controls.high, controls.colormap, controls.kind):
                 assert _in_sight(controls, always)
-            assert controls.layout().sizeHint().width() <= controls.width()
+            assert controls.layout().sizeHint().width() <= controls.width(), shown
             controls.fill_more()
             texts = _texts(controls.more.menu())
             assert _in_sight(controls, controls.sort) or "std" in texts or shown is Shown.GRAD_CAM
             assert _in_sight(controls, controls.difference) or "Difference\tD" in texts
-            hidden_kinds = [one for one in controls.kind.buttons if not one.isVisible()]
+            wanted = [one for one in controls.kind.buttons if controls.kind.offers(one)]
+            hidden_kinds = [one for one in wanted if not one.isVisible()]
+            for box in (controls.sort, controls.scale, controls.vary, controls.difference):
+                assert box.isHidden() or box.width() >= box.sizeHint().width(), (shown, difference, box)
             assert all(one.accessibleName() in texts for one in hidden_kinds)
             assert _in_sight(controls, controls.more) == bool(texts)
 

@@ -37,9 +37,7 @@ def test_the_bar_that_comes_and_goes_leaves_the_content_as_wide_as_it_was(width:
     qtbot.addWidget(area)
     area.show()
     widths, able = set(), set()
-    for height in range(
-        2 * width - 40, 2 * width + 41, 2
-    ):
+    for height in range(2 * width - 40, 2 * width + 41, 2):
         area.resize(width, height)
         QApplication.processEvents()
         widths.add(content.width())

@@ -76,7 +76,11 @@ def test_what_is_no_cell_of_an_output_is_no_target() -> None:
     spot = Pointed(0, (0, 0))
     assert cell_target(recording, Selection("layer", Shown.GRAD_CAM), Look(), spot) is None
     assert cell_target(recording, Selection("other"), Look(), spot) is None
-    assert cell_target(recording, Selection("layer"), Look(sample=5), spot) is None
+    _, several = recorded((2, 3, 4, 5))
+    assert cell_target(several, Selection("layer"), Look(sample=5), spot) is None
+    lone = cell_target(recording, Selection("layer"), Look(sample=5), spot)  # the only sample is shown
+    assert lone is not None
+    assert lone.place == (0, 0, 0, 0)
 
 
 @pytest.fixture
@@ -96,7 +100,11 @@ def test_the_cell_of_a_menu_becomes_the_target_and_can_be_taken_back(qtbot: QtBo
     value = session.runs[1].recording.record("body.0", Kind.OUTPUT).array()[0, 4, 2, 3]
     wall = resolve(session.inputs, session.runs, session.selection, session.look, running=False)
     entries = targets_at(session, wall.columns[0], Pointed(4, (2, 3)))
-    assert [text for text, _ in entries] == ["Gradient of this cell", "Gradient of this channel"]
+    assert [text for text, _ in entries] == [
+        "Gradient of this cell",
+        "What this cell sees of the picture",
+        "Gradient of this channel",
+    ]
     told: list[Message] = []
     session.message_told.connect(told.append)
     entries[0][1]()

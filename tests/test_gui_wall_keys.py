@@ -267,6 +267,7 @@ def test_a_key_that_is_held_down_asks_once_for_each_picture(make, qtbot: QtBot, 
         press(again=True)
     assert counts.asked == 1
     qtbot.waitUntil(lambda: counts.painted > 0)
+    qtbot.wait(5)
     press(again=True)
     for _ in range(40):
         press(again=True)

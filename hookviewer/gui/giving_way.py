@@ -25,6 +25,10 @@ def hidden(*widgets: QWidget) -> Step:
     return (lambda: show(True), lambda: show(False))
 
 
+MOST_ROUNDS = 3
+"""A row that is asked again while it fits begins again so many times at most."""
+
+
 class Yielding(QFrame):
     """A row whose steps are taken in order until the rest fits, and taken back when there is room.
 
@@ -38,20 +42,27 @@ class Yielding(QFrame):
         super().__init__(parent)
         self.steps = tuple(steps)
         self._taken = 0
-        self._fitting = False
+        self._fitting = self._asked = False
         layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         self.setLayout(layout)
         self.setMinimumWidth(1)
 
     def fit(self) -> None:
         """Take as many steps as the width asks for; call it after the content has changed."""
+        self._asked = True
         if self._fitting:  # what a step shows may be laid out at once, and ask again
             return
         self._fitting = True
         try:
-            self._fit_steps()
+            for _ in range(MOST_ROUNDS):
+                self._asked = False
+                self._fit_steps()
+                if not self._asked:
+                    break
         finally:
             self._fitting = False
+        if (layout := self.layout()) is not None:
+            layout.activate()  # the widgets get their new sizes now, not those of a step in between
 
     def _fit_steps(self) -> None:
         self._taken = min(self._taken, len(self.steps))

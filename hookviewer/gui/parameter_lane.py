@@ -59,7 +59,8 @@ class ParameterLane:
         for lane in (LANE, GRADIENT_LANE):
             self._session.runner.cancel(lane, drop=True)
         self._reading = self._running = self._made = None
-        self._session.set_look(parameters=Parameters())
+        if self._session.look.parameters.path is not None:
+            self._session.set_look(parameters=Parameters())
         self.refresh()
 
     def _read(self, path: str) -> None:

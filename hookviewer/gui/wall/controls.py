@@ -149,6 +149,7 @@ class Controls(Yielding):
             self._giving(difference, lambda: True),
             (lambda: self.kind.show_alone(False), lambda: self.kind.show_alone(True)),
             (lambda: self.colormap.shrink(False), lambda: self.colormap.shrink(True)),
+            (lambda: self.side.shorten(False), lambda: self.side.shorten(True)),
         ]
 
     def _show_vary(self, *, long: bool) -> None:

@@ -67,10 +67,9 @@ class WallPanel(QFrame):
         for place in (self.lanes, attention):
             layout.setStretchFactor(place, 1)
         self.setLayout(layout)
-        self._owing = QTimer(self)  # runs until the columns are painted, or cannot be
+        self._owing = QTimer(self)  # runs until the columns are painted and all keys until then are known
         self._owing.setSingleShot(True)
-        self._owing.setInterval(OWING_MS)
-        self.lanes.painted.connect(self._owing.stop)
+        self.lanes.painted.connect(lambda: self._owing.start(0))
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self.refresh)
@@ -323,7 +322,7 @@ class WallPanel(QFrame):
         event.accept()
         if event.isAutoRepeat() and self._owing.isActive():
             return  # a key held down asks for nothing more before its last wish has been painted
-        self._owing.start()
+        self._owing.start(OWING_MS)
         act()
 
     def _connect(self) -> None:

@@ -24,6 +24,11 @@ SHORT = {
     "input": str(NOOP("Wall", "at input")),
     "total": str(NOOP("Wall", "in total")),
 }
+SHORTEST = {
+    "output": "",
+    "input": str(NOOP("Wall", "in")),
+    "total": str(NOOP("Wall", "total")),
+}
 VALUES = {
     "output": str(NOOP("Wall", "What the module returned")),
     "input": str(NOOP("Wall", "What went into the module")),
@@ -36,6 +41,7 @@ class SideButton(QToolButton):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
+        self._short = False
         self.setObjectName("side")
         self.setProperty("role", "flatdrop")
         self.setFont(font("ui", 12))
@@ -65,10 +71,20 @@ class SideButton(QToolButton):
 
     def show_state(self) -> None:
         """Show the side in force."""
-        selection = self._session.selection
-        sign = "|·| " if selection.shown is Shown.MAGNITUDE else ""
-        self.setText(sign + words.tr(SHORT[_side(selection)]))
+        self._say()
         self.setVisible(self.suits)
+
+    def _say(self) -> None:
+        selection = self._session.selection
+        sign = "|·|" if selection.shown is Shown.MAGNITUDE else ""
+        side = (SHORTEST if self._short and self.telling else SHORT)[_side(selection)]
+        self.setText(" ".join(filter(None, (sign, words.tr(side) if side else ""))))
+
+    def shorten(self, on: bool) -> None:
+        """Say the side in as few letters as tell it from the others, where there is little room."""
+        if on != self._short:
+            self._short = on
+            self._say()
 
     def fill(self, menu: QMenu) -> None:
         """Put the sides into a menu, and the gradient without its sign."""

@@ -88,9 +88,7 @@ SCALES = {
     "log": str(NOOP("Wall", "log")),
 }
 SCALE_TIPS = {
-    "auto": str(
-        NOOP("Wall", "Robust for values, symmetric for gradients and products, 0 to max for CAM")
-    ),
+    "auto": str(NOOP("Wall", "Robust for values, symmetric for gradients and products, 0 to max for CAM")),
     "full": str(NOOP("Wall", "From the least to the greatest value")),
     "robust": str(NOOP("Wall", "From 0 (or the 0.5 % quantile) to the 99.5 % quantile")),
     "symmetric": str(NOOP("Wall", "± the 98 % quantile of the absolute values, zero in the middle")),
