@@ -15,6 +15,7 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import torch
+import torchvision
 from PIL import Image
 from PySide6.QtCore import QCoreApplication, QSettings
 from PySide6.QtGui import QAction, QImage
@@ -27,6 +28,7 @@ from hookviewer.gui.export_dialog import ExportDialog
 from hookviewer.gui.state import Shown, TargetChoice
 from hookviewer.gui.target_menu import see
 from hookviewer.gui.theme import set_theme
+from hookviewer.gui.varying import Vary
 from hookviewer.resources import resource
 from hookviewer.tutorials import LESSONS
 
@@ -93,9 +95,10 @@ def settle(window) -> None:
         quiet = 0 if busy else quiet + 1
 
 
-def opened(model: str, inputs: list, theme: str = "dark", size: tuple[int, int] = (1920, 1200)):
+def opened(model, inputs: list, theme: str = "dark", size: tuple[int, int] = (1920, 1200)):
     """Return a window that has opened a model and run it on its inputs."""
-    window = hv.view(hv.open_model(model), inputs, block=False)
+    live = hv.open_model(model) if isinstance(model, str) else model
+    window = hv.view(live, inputs, block=False)
     set_theme(theme)
     window.resize(*size)
     window.docks.lay_out(*size)
@@ -130,6 +133,38 @@ def why():
     window.session.tick(window.session.plan.paths - {"features.18"}, False)
     methods = ("grad_cam", "layer_cam", "saliency", "gradient_input")
     window.session.set_look(cam=CamChoice(methods, (TargetChoice("class", 281),)))
+    return window
+
+
+def compared():
+    """The same network and photograph in float32 and in bfloat16."""
+    window = demo(path="features.14", channel=3)
+    varying = window.session.varying
+    way = next(one for one in varying.ways(Vary.DTYPE) if "bfloat16" in one.name)
+    varying.choose(Vary.DTYPE, way, True)
+    settle(window)
+    window.session.set_look(difference=True)
+    return window
+
+
+def attention():
+    """What one patch of a photograph attends to, in a small network with random weights."""
+    torch.manual_seed(0)
+    sizes = {"image_size": 224, "patch_size": 16, "num_layers": 3, "num_heads": 6, "hidden_dim": 96}
+    net = torchvision.models.VisionTransformer(**sizes, mlp_dim=192, num_classes=10)
+    window = opened(net, [str(resource("demo/images/astronaut.jpg"))])
+    window.session.select(path="encoder.layers.encoder_layer_1.self_attention", shown=Shown.ATTENTION)
+    settle(window)
+    return window
+
+
+def functional():
+    """A ResNet with its additions in the tree."""
+    window = opened("torchvision.models:resnet18", ["demo:coffee"], "light", (1440, 900))
+    window.session.calls.set_on(True)
+    settle(window)
+    window.session.select(path="layer1.0:add_#0", channel=8)
+    settle(window)
     return window
 
 
@@ -182,6 +217,9 @@ SCENES: dict[str, Callable] = {
     "gradient": lambda: demo(shown=Shown.GRADIENT, channel=64, cell=(128, 139)),
     "grad-cam": lambda: demo(inputs=("chelsea", "coffee"), shown=Shown.GRAD_CAM, path="features.18"),
     "why": why,
+    "compared": compared,
+    "attention": attention,
+    "functional": functional,
     "small": lambda: demo(size=(1280, 800), cell=(66, 92)),
     "vector": lambda: demo("light", ("chelsea", "coffee"), (1440, 900), path="classifier.1"),
     "overwritten": lambda: demo("light", size=(1440, 900), path="features.0.1", channel=8),

@@ -51,6 +51,22 @@ def test_channel_layer_and_outputs_are_compared(qtbot: QtBot, session: Session) 
         assert said[f"class {index}"] == tuple(f"{float(one[index]):.3f}" for one in shares)
 
 
+def test_between_two_types_there_is_no_distance_in_ulp(qtbot: QtBot, session: Session) -> None:
+    inspector = Inspector(session)
+    qtbot.addWidget(inspector)
+    inspector.resize(330, 1200)
+    inspector.show()
+    shown = inspector.compared
+    shown.refresh()
+    qtbot.waitUntil(lambda: bool(shown.numbers.rows) and shown.numbers.rows[0][2] != "", timeout=10_000)
+    assert "max ULP" in [row[0] for row in shown.numbers.rows]
+    session.set_variants((PLAIN, Variant(-2, "bfloat16", (("dtype", "bfloat16"),))))
+    settled(qtbot, session)
+    assert values(session, 1, "stem.1").dtype is torch.bfloat16
+    shown.refresh()
+    assert "max ULP" not in [row[0] for row in shown.numbers.rows]
+
+
 def test_one_column_has_nothing_to_compare(qtbot: QtBot, session: Session) -> None:
     session.set_variants((PLAIN,))
     inspector = Inspector(session)

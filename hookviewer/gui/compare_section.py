@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFrame, QWidget
@@ -77,6 +79,8 @@ class ComparedSections(QFrame):
         dtype = a.record.dtype if a.record.dtype == b.record.dtype else None
         one, other = (maps.values[channel : channel + 1] for maps in (a.maps, b.maps))
         own = channel_differences(one, other, dtype=dtype)
+        if dtype is None:  # the maps are float32 both, but no steps of one type lie between these values
+            own = dataclasses.replace(own, max_ulp=np.full_like(own.max_ulp, math.nan))
         self.numbers.show_rows(difference_rows(own, counted.numbers if counted is not None else None))
 
     def _show_outputs(self, a: Column, b: Column) -> None:
