@@ -219,7 +219,6 @@ SCENES: dict[str, Callable] = {
     "why": why,
     "compared": compared,
     "attention": attention,
-    "functional": functional,
     "small": lambda: demo(size=(1280, 800), cell=(66, 92)),
     "vector": lambda: demo("light", ("chelsea", "coffee"), (1440, 900), path="classifier.1"),
     "overwritten": lambda: demo("light", size=(1440, 900), path="features.0.1", channel=8),
@@ -230,6 +229,7 @@ SCENES: dict[str, Callable] = {
     "tutorial": tutorial,
     "receptive-field": receptive_field,
     "faces": lambda: opened("demo:pnet", ["demo:astronaut"], "dark", (1440, 900)),
+    "functional": functional,  # the last one: the window remembers that calls are listed
 }
 
 
