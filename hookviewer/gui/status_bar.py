@@ -19,6 +19,8 @@ from hookviewer.gui.theme import scaled
 SHOWN_AFTER_S = 0.15
 """A run that is shorter shows no progress at all."""
 SAID_MS = 2000
+TEXT_MS = 200
+"""The words about a run are written anew so often at most."""
 
 
 class StatusBar(QStatusBar):
@@ -27,6 +29,9 @@ class StatusBar(QStatusBar):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self._progress: Progress | None = None
+        self._soon = QTimer(self, singleShot=True, interval=TEXT_MS)
+        self._soon.timeout.connect(self._say_run)
         self.setSizeGripEnabled(False)
         self.setFixedHeight(scaled(28))
         self.device = label("", "second", 11)
@@ -134,7 +139,7 @@ class StatusBar(QStatusBar):
         self._line.fit()
 
     def _on_run_grew(self, paths: frozenset[str]) -> None:
-        self._say_kept()
+        self._later()
         if self._session.selection.path in paths:
             self._say_pixel()
 
@@ -156,15 +161,31 @@ class StatusBar(QStatusBar):
 
     def _on_run_started(self) -> None:
         self._started = time.monotonic()
+        self._progress = None
 
     def _on_run_progressed(self, progress: Progress) -> None:
         spent = time.monotonic() - self._started
         self._say_hooks(progress.hooks)
         if spent < SHOWN_AFTER_S or not self._session.running:
             return
-        self.progress.setVisible(progress.share is not None)
         self.progress.setValue(round(1000 * (progress.share or 0)))
-        self.result.setText(self._progress_words(progress, spent))
+        self._progress = progress
+        self._later()
+
+    def _later(self) -> None:
+        if not self._soon.isActive():
+            self._soon.start()
+
+    def _say_run(self) -> None:
+        """Write how far the run is; every text lays the row out anew, so this is not done for each layer."""
+        if not self._session.running:
+            return
+        self._say_kept()
+        progress = self._progress
+        if progress is None:
+            return
+        self.progress.setVisible(progress.share is not None)
+        self.result.setText(self._progress_words(progress, time.monotonic() - self._started))
         self._line.fit()
 
     def _progress_words(self, progress: Progress, spent: float) -> str:
