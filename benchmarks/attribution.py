@@ -15,9 +15,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
-import statistics
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +27,7 @@ memory.keep_freed_memory()
 import torch  # noqa: E402
 import torchvision  # noqa: E402
 from torch import nn  # noqa: E402
+from turns import row, show, timed  # noqa: E402
 
 import hookviewer as hv  # noqa: E402
 from hookviewer.methods.integrated_gradients import IntegratedGradients  # noqa: E402
@@ -38,18 +37,6 @@ LAYERS = ["layer1.1", "layer1.2", "layer2.1", "layer2.3", "layer3.2", "layer3.5"
 CLASS, STEPS, BATCH = 3, 50, 8
 TARGET = hv.class_score(CLASS)
 Task = Callable[[], list[torch.Tensor]]
-
-
-def timed(tasks: dict[str, Task], rounds: int) -> dict[str, list[float]]:
-    """Return the seconds of each task, in turns; the first turn warms up and does not count."""
-    times: dict[str, list[float]] = {name: [] for name in tasks}
-    for turn in range(rounds + 1):
-        for name, task in tasks.items():
-            start = time.perf_counter()
-            task()
-            if turn:
-                times[name].append(time.perf_counter() - start)
-    return times
 
 
 def maps(recording: hv.Recording) -> list[torch.Tensor]:
@@ -119,29 +106,6 @@ def check(name: str, tasks: dict[str, Task]) -> None:
         largest = float(other.abs().max())
         if float((one - other).abs().max()) > 1e-3 * largest:
             raise SystemExit(f"{name}: ours and captum's maps differ")
-
-
-def row(name: str, ours: list[float], peer: list[float], goal: float) -> dict[str, object]:
-    mine, other = statistics.median(ours), statistics.median(peer)
-    return {
-        "name": name,
-        "ours": mine,
-        "peer": other,
-        "ratio": mine / other,
-        "goal": goal,
-        "ok": mine / other <= goal,
-        "n": len(ours),
-        "p95": sorted(ours)[max(0, round(0.95 * len(ours)) - 1)],
-    }
-
-
-def show(line: dict[str, object]) -> None:
-    verdict = "ok" if line["ok"] else "short"
-    print(
-        f"{line['name']:<58} {line['ours']:>9.4g} {line['peer']:>9.4g} {line['ratio']:>7.3f} "
-        f"{line['goal']:>6} {verdict:<6} n={line['n']} p95={line['p95']:.4g}",
-        flush=True,
-    )
 
 
 def main() -> int:

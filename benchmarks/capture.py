@@ -15,10 +15,8 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
-import statistics
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,6 +27,7 @@ memory.keep_freed_memory()
 import torch  # noqa: E402
 import torchvision  # noqa: E402
 from torch import nn  # noqa: E402
+from turns import row, show, timed  # noqa: E402
 
 import hookviewer as hv  # noqa: E402
 
@@ -57,18 +56,6 @@ def in_worker(task: Callable[[], None]) -> None:
     thread.join()
     if errors:
         raise errors[0]
-
-
-def timed(tasks: dict[str, Task], rounds: int) -> dict[str, list[float]]:
-    """Return the seconds of each task, in turns; the first turn warms up and does not count."""
-    times: dict[str, list[float]] = {name: [] for name in tasks}
-    for turn in range(rounds + 1):
-        for name, task in tasks.items():
-            start = time.perf_counter()
-            task()
-            if turn:
-                times[name].append(time.perf_counter() - start)
-    return times
 
 
 def tasks_for(model: nn.Module, x: torch.Tensor) -> dict[str, Task]:
@@ -108,20 +95,6 @@ def tasks_for(model: nn.Module, x: torch.Tensor) -> dict[str, Task]:
 
         tasks["torchlens"] = lambda: torchlens.log_forward_pass(model, x)
     return tasks
-
-
-def row(name: str, ours: list[float], peer: list[float], goal: float) -> dict[str, object]:
-    mine, other = statistics.median(ours), statistics.median(peer)
-    return {
-        "name": name,
-        "ours": mine,
-        "peer": other,
-        "ratio": mine / other,
-        "goal": goal,
-        "ok": mine / other <= goal,
-        "n": len(ours),
-        "p95": sorted(ours)[max(0, round(0.95 * len(ours)) - 1)],
-    }
 
 
 def speed(name: str, batch: int, rounds: int) -> list[dict[str, object]]:
@@ -219,16 +192,6 @@ def main() -> int:
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
     return 0
-
-
-def show(line: dict[str, object]) -> None:
-    verdict = "ok" if line["ok"] else "short"
-    print(
-        f"{line['name']:<58} {line['ours']:>9.4g} {line['peer']:>9.4g} {line['ratio']:>7.3f} "
-        f"{line['goal']:>6} {verdict:<6} n={line['n']}"
-        + (f" p95={line['p95']:.4g}" if "p95" in line else ""),
-        flush=True,
-    )
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import time
 from collections.abc import Mapping, Sequence
@@ -124,8 +123,7 @@ def _answer(job: Job, runnable: Runnable, step: Step, outbox: _Outbox) -> None:
         on_progress=outbox.advance,
         cancelled=job.cancelled,
     )
-    with contextlib.nullcontext() if made is None else made.around():
-        methods.answered(asked, [method_of(name) for name in step.methods], outbox.take)
+    methods.answered(asked, [method_of(name) for name in step.methods], outbox.take)
 
 
 class _Outbox:

@@ -27,14 +27,10 @@ from hookviewer.gui.comparing import (
     pair_of,
     why_no_difference,
 )
-from hookviewer.gui.comparing import (
-    difference_maps as difference_maps,
-)
 from hookviewer.gui.differing import colormap_in, differing, levels_in, title_of, way_in_force
 from hookviewer.gui.hinting import AxisHints
 from hookviewer.gui.remembered import remembered
 from hookviewer.gui.scaling import LOG, levels_of
-from hookviewer.gui.scaling import difference_levels_of as difference_levels_of
 from hookviewer.gui.state import InputItem, Look, Run, Selection, Shown
 from hookviewer.kinds import Key, Kind
 from hookviewer.recording import Record, Recording

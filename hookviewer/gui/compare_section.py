@@ -12,12 +12,13 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFrame, QWidget
 
 from hookviewer.differences import ChannelDifferences, Difference, channel_differences
-from hookviewer.gui import columns, parts
+from hookviewer.gui import parts
 from hookviewer.gui.columns import Column, WallState
 from hookviewer.gui.inspector.section import Section
 from hookviewer.gui.inspector.stat_table import Row, StatTable
 from hookviewer.gui.likely import share
 from hookviewer.gui.numbers import number
+from hookviewer.gui.present import present_wall
 from hookviewer.gui.running import guesses
 from hookviewer.gui.session import Session
 from hookviewer.leaves import leaves
@@ -51,19 +52,13 @@ class ComparedSections(QFrame):
         """Show the numbers of the two columns."""
         session = self._session
         several = len(session.ticked_inputs) > 1
-        wall = self._wall() if several else None
+        wall = present_wall(self._session) if several else None
         pair = _pair(wall)
         self.setVisible(pair is not None)
         if wall is None or pair is None:
             return
         self._show_numbers(wall, *pair)
         self._show_outputs(*pair)
-
-    def _wall(self) -> WallState:
-        session = self._session
-        return columns.resolve(
-            session.ticked_inputs, session.runs, session.selection, session.look, running=session.running
-        )
 
     def _show_numbers(self, wall: WallState, a: Column, b: Column) -> None:
         self.title.setText(wall.pair.title)

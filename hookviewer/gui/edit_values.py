@@ -75,7 +75,7 @@ class EditValues:
     def record(self, lacking: Iterable[Wanted]) -> None:
         """Run the model for what is lacking; it is told when it is there."""
         asked = tuple(dict.fromkeys(lacking))
-        if not asked or asked == self._asked or self._session.runner.closed:
+        if not asked or asked == self._asked:
             return
         self._asked = asked
         session, model, settings = self._session, self._session.model, self._session.settings

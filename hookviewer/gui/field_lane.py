@@ -99,7 +99,7 @@ class FieldLane:
     def want_all(self, item: InputItem) -> None:
         """Find what the cells of all modules see, where it is not known yet and nothing else is going on."""
         session = self._session
-        if session.model is None or session.running or session.runner.closed:
+        if session.model is None or session.running:
             return
         if looks_like_a_picture(item.input) and self._signature(item) not in self._known:
             self._find(item)
@@ -107,7 +107,7 @@ class FieldLane:
     def want(self, item: InputItem, record: Record, sizes: Sizes, cell: Sizes, sample: int) -> None:
         """Find what a cell sees where that is not known yet and nothing else is going on."""
         session = self._session
-        if session.model is None or session.running or session.runner.closed:
+        if session.model is None or session.running:
             return
         if not looks_like_a_picture(item.input) or not _of_a_call(record):
             return

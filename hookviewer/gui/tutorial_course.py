@@ -139,7 +139,7 @@ class Course(QObject):
         self.changed.emit()
 
     def _evaluate(self, lesson: Lesson) -> None:
-        if lesson.name in self._torch or self._session.runner.closed:
+        if lesson.name in self._torch:
             return
 
         def work(job: Job) -> Evaluated:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import dataclasses
 from collections.abc import Mapping
@@ -39,10 +38,6 @@ class Made:
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
 
-    def around(self) -> contextlib.AbstractContextManager[Any]:
-        """Return the context in which runs of it take place: none, mixed precision is in `model`."""
-        return contextlib.nullcontext()
-
     def inputs(self, args: Any, kwargs: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         """Return the inputs as this variant takes them: floating-point tensors in its dtype."""
         dtype = self.change.dtype
@@ -57,8 +52,7 @@ class Made:
     ) -> Recording:
         """Run the variant once and return its records: `hooks.capture` with what the variant needs."""
         own, named = self.inputs(args, kwargs or {})
-        with self.around():
-            return capture(self.model, own, plan, kwargs=named, **{**options, **self.options})
+        return capture(self.model, own, plan, kwargs=named, **{**options, **self.options})
 
 
 def made(model: nn.Module, change: Change, *, trust: bool = False) -> Made:
