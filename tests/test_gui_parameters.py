@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -11,9 +14,10 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 from torch import nn
 
+import hookviewer as hv
 from hookviewer.gui import parameters
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import Shown, TargetChoice
+from hookviewer.gui.state import PLAIN, Shown, TargetChoice, Variant
 from hookviewer.gui.theme import set_theme
 from hookviewer.gui.wall.panel import WallPanel
 from hookviewer.kinds import Key, Kind
@@ -151,3 +155,74 @@ def test_looking_at_weights_runs_nothing_by_itself(opened, qtbot: QtBot) -> None
     session.select(shown=Shown.OUTPUT)
     settled(qtbot, session)
     assert started == [1]
+
+
+def _beside(qtbot: QtBot, session: Session, panel: WallPanel, *variants: Variant) -> None:
+    """Look at the bias of body.0 and its gradient, in the way of the last variant."""
+    session.add_inputs([picture()])
+    session.set_settings(target=TargetChoice("class", 1))
+    session.set_variants((PLAIN, *variants))
+    session.set_look(beside=True)
+    _look(qtbot, session, panel, "body.0", leaf="bias", input=session.ticked_inputs[-1].number)
+
+
+def test_the_gradient_is_that_of_the_variant_with_its_edits(opened, qtbot: QtBot) -> None:
+    session, panel = opened
+    twice = hv.Edit("stem", hv.scale(2.0))
+    _beside(qtbot, session, panel, Variant(1, "edited", (("edits", (twice,)), ("mode", "train"))))
+    model = copy.deepcopy(session.model).train()
+    x = session.inputs[0].input.args[0]
+    scores = model.head(model.again(model.body(2 * model.stem(x))).mean((2, 3)))
+    expected = torch.autograd.grad(scores[0, 1], model.body[0].bias)[0].numpy()
+    beside = _column(panel, 1)
+    np.testing.assert_allclose(beside.maps.values[0, 0], expected, rtol=1e-5)
+    assert beside.title == "Gradient, picture0 · edited"
+    session.select(input=session.inputs[0].number)
+    settled(qtbot, session)
+    plain = torch.autograd.grad(session.model.eval()(x)[0, 1], session.model.body[0].bias)[0].numpy()
+    np.testing.assert_allclose(_column(panel, 1).maps.values[0, 0], plain, rtol=1e-5)
+
+
+def test_weights_and_gradient_are_those_of_the_variants_own_model(
+    opened, qtbot: QtBot, tmp_path: Path
+) -> None:
+    session, panel = opened
+    other = Tiny()
+    with torch.no_grad():
+        other.body[0].bias += 1
+    torch.save(other.state_dict(), tmp_path / "other.pt")
+    _beside(qtbot, session, panel, Variant(1, "other", (("weights", str(tmp_path / "other.pt")),)))
+    x = session.inputs[0].input.args[0]
+    value, beside = _column(panel), _column(panel, 1)
+    assert value.title == "bias · other"
+    np.testing.assert_array_equal(value.maps.values[0, 0], other.body[0].bias.detach().numpy())
+    expected = torch.autograd.grad(other.eval()(x)[0, 1], other.body[0].bias)[0].numpy()
+    np.testing.assert_allclose(beside.maps.values[0, 0], expected, rtol=1e-5)
+    session.select(input=session.inputs[0].number)
+    settled(qtbot, session)
+    assert _column(panel).title == "bias"
+    own = session.model.body[0].bias.detach().numpy()
+    np.testing.assert_array_equal(_column(panel).maps.values[0, 0], own)
+
+
+def test_weights_of_another_network_are_those_of_the_layer_beside_it(
+    opened, qtbot: QtBot, tmp_path: Path
+) -> None:
+    session, panel = opened
+    (tmp_path / "net.py").write_text(
+        "import torch\nfrom torch import nn\n\n\ndef model():\n    torch.manual_seed(5)\n"
+        "    return nn.Sequential(nn.Conv2d(3, 6, 3, padding=1), nn.AdaptiveAvgPool2d(1), nn.Flatten(), "
+        "nn.Linear(6, 4))\n"
+    )
+    by_hand = (("head", "3"), ("stem.0", "0"))
+    spec = f"{tmp_path / 'net.py'}:model"
+    _beside(qtbot, session, panel, Variant(1, "net", (("spec", spec), ("matches", by_hand))))
+    session.select(path="head", leaf="bias")
+    settled(qtbot, session)
+    torch.manual_seed(5)
+    bias = nn.Sequential(nn.Conv2d(3, 6, 3), nn.Linear(6, 4))[1].bias.detach().numpy()
+    np.testing.assert_array_equal(_column(panel).maps.values[0, 0], bias)
+    np.testing.assert_array_equal(_column(panel, 1).maps.values[0, 0], [0, 1, 0, 0])
+    session.select(path="stem.1", leaf="")
+    settled(qtbot, session)
+    assert "no layer that stands beside stem.1" in _column(panel).reason

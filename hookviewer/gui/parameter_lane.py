@@ -1,4 +1,7 @@
-"""Reads the weights of the selected module on the model thread, and runs the model for their gradients."""
+"""Reads the weights of the selected module on the model thread, and runs the model for their gradients.
+
+Both are those of the current input's variant: its model, its settings and its edits.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from hookviewer.gui import parameters
 from hookviewer.gui.parameters import Parameters
 from hookviewer.gui.runner import Failure, Job
 from hookviewer.gui.state import InputItem, Settings, Shown
-from hookviewer.hooks import capture
+from hookviewer.gui.variant_lane import Runnable, change_of
 from hookviewer.kinds import Kind
 from hookviewer.plan import HookPlan
 from hookviewer.recording import Recording
@@ -31,7 +34,7 @@ class ParameterLane:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._reading: str | None = None
+        self._reading: tuple[object, ...] | None = None
         self._running: tuple[object, ...] | None = None
         self._made: tuple[object, ...] | None = None
         session.model_changed.connect(self._forget)
@@ -49,10 +52,13 @@ class ParameterLane:
         selection = session.selection
         if selection.shown is not Shown.WEIGHTS or session.model is None:
             return
-        if session.look.parameters.path != selection.path:
-            self._read(selection.path)
+        item = session.current_input
+        settings = session.settings if item is None else item.variant.settings(session.settings)
+        known, source = session.look.parameters, (change_of(settings), settings.matches)
+        if (known.path, known.source) != (selection.path, source):
+            self._read(selection.path, item, settings, source)
         elif session.look.beside:
-            self._run(selection.path)
+            self._run(selection.path, item, settings)
 
     def _forget(self) -> None:
         """Another model, or the same one read again: what is in hand is not its own."""
@@ -63,34 +69,35 @@ class ParameterLane:
             self._session.set_look(parameters=Parameters())
         self.refresh()
 
-    def _read(self, path: str) -> None:
-        if self._reading == path:
+    def _read(
+        self, path: str, item: InputItem | None, settings: Settings, source: tuple[object, ...]
+    ) -> None:
+        session, asked = self._session, (path, source)
+        if self._reading == asked:
             return
-        self._reading, model, budget = path, self._session.model, self._session.settings.budget
+        self._reading = asked
+        model, models = session.model, session.variant_models
         assert model is not None
-        self._session.runner.cancel(GRADIENT_LANE, drop=True)
+        session.runner.cancel(GRADIENT_LANE, drop=True)
         self._running = self._made = None
 
         def work(job: Job) -> Recording:
-            return parameters.read(model, path, budget)
+            runnable = Runnable(model) if item is None else models.runnable(model, settings, item.input)
+            return _values(runnable, path, settings.budget)
 
-        self._session.runner.submit(
-            LANE,
-            work,
-            on_result=partial(self._on_read, path),
-            on_failure=partial(self._on_read_failed, path),
+        arrived = partial(self._on_read, path, source, _named(item, source))
+        session.runner.submit(
+            LANE, work, on_result=arrived, on_failure=partial(self._on_read_failed, arrived, path)
         )
 
-    def _on_read(self, path: str, values: Recording) -> None:
+    def _on_read(self, path: str, source: tuple[object, ...], variant: str, values: Recording) -> None:
         self._reading = None
-        self._session.set_look(parameters=Parameters(path, values))
+        self._session.set_look(parameters=Parameters(path, values, source=source, variant=variant))
 
-    def _on_read_failed(self, path: str, failure: Failure) -> None:
-        self._on_read(path, parameters.unread(path, failure.sentence))
+    def _on_read_failed(self, arrived: partial[None], path: str, failure: Failure) -> None:
+        arrived(parameters.unread(path, failure.sentence))
 
-    def _run(self, path: str) -> None:
-        session = self._session
-        item, settings = session.current_input, session.settings
+    def _run(self, path: str, item: InputItem | None, settings: Settings) -> None:
         if item is None:
             self._say(_tr("A gradient needs an input: add one first (Ctrl+I)."))
             return
@@ -105,25 +112,28 @@ class ParameterLane:
         self._submit(path, item, settings, wanted)
 
     def _submit(self, path: str, item: InputItem, settings: Settings, wanted: tuple[object, ...]) -> None:
-        model, given = self._session.model, item.input
+        session, given = self._session, item.input
+        model, models = session.model, session.variant_models
         assert model is not None
         plan = HookPlan(frozenset({path}), frozenset({Kind.PARAM_GRAD}))
 
         def work(job: Job) -> Recording:
-            return capture(
-                model,
-                given.args,
-                plan,
-                kwargs=given.kwargs,
+            runnable = models.runnable(model, settings, given)
+            renaming = runnable.renaming
+            found = runnable.capture(
+                given,
+                plan if renaming is None else renaming.plan(plan),
                 target=settings.target.target(),
+                edits=settings.edits,
                 mode=settings.mode,
                 seed=settings.seed,
                 device=settings.device,
                 budget=settings.budget,
                 cancelled=job.cancelled,
             )
+            return found if renaming is None else renaming.recording(found, plan)
 
-        self._session.runner.submit(
+        session.runner.submit(
             GRADIENT_LANE,
             work,
             on_result=partial(self._on_run, wanted, item.number),
@@ -145,6 +155,21 @@ class ParameterLane:
         if before.why != why or (fresh and before.gradients is not None):
             made = dataclasses.replace(before, gradients=None, number=None, why=why)
             self._session.set_look(parameters=made)
+
+
+def _values(runnable: Runnable, path: str, budget: int) -> Recording:
+    """Return the weights of a layer, of another model those of the layer that stands beside it."""
+    renaming = runnable.renaming
+    if renaming is None:
+        return parameters.read(runnable.model, path, budget)
+    there = renaming.there(path)
+    found = Recording({}) if there is None else parameters.read(runnable.model, there, budget)
+    return renaming.recording(found, HookPlan(frozenset({path}), frozenset({Kind.PARAM})))
+
+
+def _named(item: InputItem | None, source: tuple[object, ...]) -> str:
+    """Return the name of the variant whose weights are not those of the open model."""
+    return "" if item is None or source == (change_of(Settings()), ()) else item.variant.name
 
 
 def _tr(text: str) -> str:

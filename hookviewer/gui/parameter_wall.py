@@ -23,7 +23,8 @@ def _tr(text: str) -> str:
 def parameter_wall(items: Sequence[InputItem], selection: Selection, look: Look) -> WallState:
     """Return the wall of the selected module's weights."""
     leaf = look.parameters.leaf(selection.path, selection.leaf)
-    column = _value(Column("", leaf or _tr("Weights"), NUMBER), selection, look)
+    title = " · ".join(filter(None, (leaf or _tr("Weights"), look.parameters.variant)))
+    column = _value(Column("", title, NUMBER), selection, look)
     last = _gradient(items, selection, look) if look.beside and column.maps is not None else None
     maps = last.maps if last is not None else None
     levels = None if maps is None else difference_levels_of(maps, selection.shown)
@@ -44,7 +45,7 @@ def _value(column: Column, selection: Selection, look: Look) -> Column:
 def _gradient(items: Sequence[InputItem], selection: Selection, look: Look) -> Column:
     known = look.parameters
     item = next((one for one in items if one.number == known.number), None)
-    title = _tr("Gradient, {}").format(item.input.name) if item is not None else _tr("Gradient")
+    title = _tr("Gradient, {}").format(item.title) if item is not None else _tr("Gradient")
     column = Column("", title, None)
     try:
         record = known.gradient(selection.path, selection.leaf)

@@ -22,7 +22,8 @@ BUFFER = "A buffer: it is not trained."
 class Parameters:
     """What was read of one module: `path` is None before anything was.
 
-    `gradients` are those of a run on the input `number`; `why` says why there are none, or none yet.
+    `gradients` are those of a run on the input `number`; `why` says why there are none, or none yet. `source`
+    tells apart the models that weights were read of; `variant` names the one that is not open as it is.
     """
 
     path: str | None = None
@@ -30,6 +31,8 @@ class Parameters:
     number: int | None = None
     gradients: Recording | None = None
     why: str = ""
+    source: tuple[object, ...] = ()
+    variant: str = ""
 
     def leaves(self, path: str) -> tuple[str, ...]:
         """Return the names of what was read of a module; nothing where another one was read."""
