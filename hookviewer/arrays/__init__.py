@@ -3,7 +3,7 @@
 from hookviewer.arrays.layout import LAYOUTS, MAXIMUM, PARTS, Maps, Slider, as_maps
 from hookviewer.arrays.likeness import CHANNEL_ORDERS, channel_order, similar
 from hookviewer.arrays.roles import NOTHING, Hints, looks_channels_last, readings
-from hookviewer.arrays.scale import SCALES, histogram, levels, shared_levels
+from hookviewer.arrays.scale import SCALES, finite, histogram, levels, quantile, shared_levels
 from hookviewer.arrays.summary import ChannelStatistics, Statistics, channel_statistics, statistics
 
 __all__ = [
@@ -21,9 +21,11 @@ __all__ = [
     "as_maps",
     "channel_order",
     "channel_statistics",
+    "finite",
     "histogram",
     "levels",
     "looks_channels_last",
+    "quantile",
     "readings",
     "shared_levels",
     "similar",

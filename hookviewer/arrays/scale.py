@@ -32,7 +32,7 @@ def levels(array: npt.ArrayLike, scale: str) -> tuple[float, float]:
 
 def shared_levels(arrays: Sequence[npt.ArrayLike], scale: str) -> tuple[float, float]:
     """Return one pair of levels for several arrays, as if all their values were in one."""
-    values = _pooled([_finite(array) for array in arrays])
+    values = _pooled([finite(array) for array in arrays])
     if not values.size:
         return 0.0, 0.0
     low, high = float(values.min()), float(values.max())
@@ -53,7 +53,7 @@ def histogram(
 
     Values outside `limits` are not counted. The limits are the extremes where none are given.
     """
-    values = _finite(array)
+    values = finite(array)
     if limits is None:
         limits = levels(values, "full")
     low, high = map(float, limits)
@@ -64,7 +64,8 @@ def histogram(
     return counts.astype(np.int64), np.linspace(low, high, bins + 1)
 
 
-def _finite(array: npt.ArrayLike) -> Array:
+def finite(array: npt.ArrayLike) -> Array:
+    """Return the finite values in one row, in float32 or float64; complex ones by magnitude."""
     values = np.asarray(array)
     if values.dtype.kind == "c":
         values = np.abs(values)
@@ -84,17 +85,17 @@ def _pooled(parts: list[Array]) -> Array:
 def _robust(values: Array, low: float, high: float) -> tuple[float, float]:
     if low == high:
         return low, high
-    bottom = 0.0 if low >= 0 else _quantile(values, _LOW)
-    top = _quantile(values, _HIGH)
+    bottom = 0.0 if low >= 0 else quantile(values, _LOW)
+    top = quantile(values, _HIGH)
     return (bottom, top) if bottom < top else (min(low, bottom), high)
 
 
 def _symmetric(values: Array, largest: float) -> tuple[float, float]:
-    size = _quantile(np.abs(values), _SYMMETRIC) or largest
+    size = quantile(np.abs(values), _SYMMETRIC) or largest
     return -size, size
 
 
-def _quantile(values: Array, share: float) -> float:
+def quantile(values: Array, share: float) -> float:
     """Return the exact quantile of finite values, between two neighbours in proportion (as `np.quantile`)."""
     rank = share * (values.size - 1)
     below = int(rank)

@@ -95,7 +95,7 @@ class LayerPanel(QWidget):
         session.selection_changed.connect(self._on_selection_changed)
         session.run_started.connect(self.refresh)
         session.run_finished.connect(self.refresh)
-        session.runs_changed.connect(self.refresh)
+        session.runs_changed.connect(self._on_runs_changed)
         session.run_grew.connect(self._on_run_grew)
         self.quantity.changed.connect(self._on_metric_changed)
         self.axis.changed.connect(self.refresh)
@@ -196,8 +196,16 @@ class LayerPanel(QWidget):
     def _on_layer_clicked(self, path: str) -> None:
         self._session.select(path=path)
 
+    def _on_runs_changed(self) -> None:
+        """Show other runs at once; while one goes on, its end will do that."""
+        if self._session.running:
+            self._later.start()
+        else:
+            self.refresh()
+
     def refresh(self) -> None:
         """Show the curve of the ticked inputs, or the table."""
+        self._later.stop()
         self._give_way()
         session = self._session
         ticked = [

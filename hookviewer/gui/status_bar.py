@@ -6,11 +6,12 @@ import time
 
 import torch
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QProgressBar, QStatusBar, QWidget
+from PySide6.QtWidgets import QStatusBar, QWidget
 
 from hookviewer.gui import numbers
 from hookviewer.gui.giving_way import Elided, Yielding, hidden
 from hookviewer.gui.parts import icon_label, label, row, rule
+from hookviewer.gui.quiet_bar import QuietBar
 from hookviewer.gui.reading import read_out
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Progress
@@ -222,8 +223,8 @@ class StatusBar(QStatusBar):
         self._line.fit()
 
 
-def _meter(width: int) -> QProgressBar:
-    made = QProgressBar()
+def _meter(width: int) -> QuietBar:
+    made = QuietBar()
     made.setTextVisible(False)
     made.setFixedSize(width, 4)
     made.setRange(0, 1000)

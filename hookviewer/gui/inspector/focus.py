@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QCoreApplication
 
@@ -202,11 +201,10 @@ def span_of(maps: arrays.Maps) -> tuple[float, float, int]:
     """Return the range of nearly all values, and of how many values one was looked at."""
     flat = maps.values.reshape(-1)
     step = max(1, flat.size // MOST_COUNTED)
-    some = np.asarray(flat[::step], np.float64)
-    some = some[np.isfinite(some)]
+    some = arrays.finite(flat[::step])
     if not some.size:
         return 0.0, 1.0, step
-    low, high = (float(value) for value in np.quantile(some, (0.0005, 0.9995)))
+    low, high = (arrays.quantile(some, share) for share in (0.0005, 0.9995))
     if low == high:
         low, high = float(some.min()), float(some.max())
     return (low, high, step) if low < high else (low - 0.5, high + 0.5, step)

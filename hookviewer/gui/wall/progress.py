@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QProgressBar, QSizePolicy
+from PySide6.QtWidgets import QSizePolicy
 
+from hookviewer.gui.quiet_bar import QuietBar
 from hookviewer.gui.wall import words
 
 
-def progress_line() -> QProgressBar:
+def progress_line() -> QuietBar:
     """Return the line, hidden; its place is kept."""
-    made = QProgressBar()
+    made = QuietBar()
     made.setTextVisible(False)
     made.setFixedHeight(2)
     made.setRange(0, 1000)
