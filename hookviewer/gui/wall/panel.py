@@ -333,13 +333,13 @@ class WallPanel(QFrame):
             session.inputs_changed,
             session.selection_changed,
             session.look_changed,
+            session.run_finished,
             session.calls_changed,
         ):
             signal.connect(self.refresh)
         for signal in (
             session.runs_changed,
             session.run_started,
-            session.run_finished,
             session.attention.changed,
             keeper().changed,
         ):
