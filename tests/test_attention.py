@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import sys
 
@@ -13,16 +14,17 @@ from torch.nn import functional
 
 from hookviewer import attention, methods
 from hookviewer.attention import Attentions, capture_attention
-from hookviewer.edits import Edit, zero
+from hookviewer.edits import Edit, scale, zero
 from hookviewer.errors import Cancelled, HookViewerError
 from hookviewer.hooks import capture
 from hookviewer.kinds import Key, Kind
 from hookviewer.plan import HookPlan
+from hookviewer.recording import Recording
 
 T = torch.Tensor
 
 
-def run(model: nn.Module, x: T, **options: object) -> Attentions:
+def run(model: nn.Module, x: T | tuple[object, ...], **options: object) -> Attentions:
     """Return the attention, having checked that model and output are what they would be without looking."""
     plain = capture(model, x, HookPlan()).output
     found = capture_attention(model, x, **options)  # type: ignore[arg-type]
@@ -237,6 +239,26 @@ def test_attention_rollout_is_a_map_of_the_input():
     assert "no attention" in plain.absent[Key("", Kind.ATTRIBUTION, 0, "attention_rollout")]
 
 
+def test_attention_rollout_of_a_run_with_edits_is_that_of_a_network_so_changed():
+    torch.manual_seed(0)
+    model, x = SmallViT().eval(), torch.randn(1, 3, 8, 8)
+    changed = copy.deepcopy(model)
+    with torch.no_grad():
+        changed.patches.weight[:8] *= 3
+        changed.patches.bias[:8] *= 3
+    edits = [Edit("patches", scale(3), index=list(range(8)))]
+    edited = methods.attribute(model, x, "attention_rollout", edits=edits)
+    expected = methods.attribute(changed, x, "attention_rollout")
+    plain = _the_map(methods.attribute(model, x, "attention_rollout"))
+    torch.testing.assert_close(_the_map(edited), _the_map(expected))
+    assert (plain - _the_map(expected)).abs().max() > 1e-4
+    assert (edited.output - changed(x)).abs().max() < 1e-6
+
+
+def _the_map(recording: Recording) -> T:
+    return recording.record("", Kind.ATTRIBUTION).tensor()
+
+
 @pytest.mark.parametrize("shift", [0, 2])
 def test_windows_of_swin_are_put_back_in_place(shift):
     torchvision = pytest.importorskip("torchvision.models.swin_transformer")
@@ -290,6 +312,54 @@ def test_windows_that_a_block_cuts_are_put_back_too():
     inside = x[1, 2:6, 1:5].reshape(16, 3)
     expected = torch.softmax(inside @ x[1, 3, 2], 0)
     torch.testing.assert_close(picture[2:6, 1:5].flatten(), expected)
+
+
+class Flattened(nn.Module):
+    """A block like Hugging Face's Swin: given [N, H·W, C] and (H, W), its window and shift are numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.window_size, self.shift_size = 4, torch.tensor(2)
+        self.attend = nn.ModuleDict({"self": Plain()})
+
+    def forward(self, x: T, size: tuple[int, int]) -> T:
+        cut = x.reshape(len(x), *size, -1).roll((-2, -2), (1, 2))
+        cut = cut.reshape(len(x), size[0] // 4, 4, size[1] // 4, 4, -1).transpose(2, 3)
+        return self.attend["self"](cut.reshape(-1, 16, x.shape[-1]))
+
+
+class Plain(nn.Module):
+    def forward(self, x: T) -> T:
+        return functional.scaled_dot_product_attention(x[:, None], x[:, None], x[:, None])[:, 0]
+
+
+def test_windows_of_a_block_that_is_given_flat_tokens_and_their_sizes_are_put_back():
+    torch.manual_seed(0)
+    model, x = Flattened().eval(), torch.randn(2, 96, 3)
+    (found,) = run(model, (x, (8, 12))).values()
+    assert found.record.shape == (2, 1, 96, 96)
+    # rows 2–5 and columns 2–5 are one window after the roll by 2 and 2
+    picture, cells = found.picture(1, found.token_at(3, 2))[0], x[1].reshape(8, 12, 3)
+    expected = torch.softmax(cells[2:6, 2:6].reshape(16, 3) @ cells[3, 2] / math.sqrt(3), 0)
+    torch.testing.assert_close(picture[2:6, 2:6].flatten(), expected)
+    assert picture.sum() == pytest.approx(1, abs=1e-5)
+
+
+class Grouped(nn.Module):
+    """Cuts a picture of 8 × 8 into four groups of 16 cells in a way that is nowhere written."""
+
+    def forward(self, x: T) -> T:
+        return Plain()(x.flatten(2).transpose(1, 2).reshape(-1, 16, x.shape[1]))
+
+
+def test_only_tokens_of_a_picture_that_went_in_are_said_to_be_its_places():
+    groups, words = torch.randn(1, 3, 8, 8), torch.randn(1, 16, 3)
+    (grouped,) = run(Grouped(), groups).values()
+    assert grouped.record.shape == (4, 1, 16, 16)
+    assert grouped.grid is None
+    assert grouped.record.notes[-1].startswith("4 rows of attention for an input of 1")
+    (said,) = run(Plain(), words).values()
+    assert said.grid is None
 
 
 def test_windows_that_do_not_fit_and_those_too_large_to_be_put_back(monkeypatch):

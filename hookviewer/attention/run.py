@@ -15,7 +15,7 @@ from hookviewer.attention.attention import Attention, Attentions
 from hookviewer.attention.watcher import Seen, Watcher, watched
 from hookviewer.attention.windows import Windows
 from hookviewer.edits import Edit
-from hookviewer.errors import Cancelled, HookViewerError
+from hookviewer.errors import Cancelled
 from hookviewer.hooks import capture
 from hookviewer.kinds import Key, Kind
 from hookviewer.leaves import input_leaves
@@ -91,18 +91,7 @@ def capture_attention(
     return Attentions(dataclasses.replace(recording, records=records, absent=absent), found)
 
 
-def layers_in_order(attentions: Attentions) -> list[torch.Tensor]:
-    """Return the weights of all layers [N, heads, tokens, tokens] that attend to their own tokens.
-
-    Raises `HookViewerError` where there are none, or their tokens change on the way.
-    """
-    weights = [one.record.tensor() for one in attentions.values() if one.record.shape[-1] == one.tokens]
-    if not weights:
-        raise HookViewerError("No attention was seen in this model: choose a method for other networks.")
-    return weights
-
-
-def _attention(seen: Seen, room: Budget, pictures: tuple[tuple[int, int], ...]) -> Attention:
+def _attention(seen: Seen, room: Budget, pictures: Sequence[torch.Size]) -> Attention:
     leaf = f"{LEAF}[{seen.number}]" if seen.number else LEAF
     key = Key(seen.path, Kind.ATTRIBUTION, seen.call, leaf)
     weights = seen.weights
@@ -111,12 +100,29 @@ def _attention(seen: Seen, room: Budget, pictures: tuple[tuple[int, int], ...]) 
     if windows is not None:
         weights, words = _windowed(weights, windows)
         notes.append(words)
-        where = (0, windows.rows, windows.columns)
+        where: tuple[int, int, int] | None = (0, windows.rows, windows.columns)
     else:
-        where = grid(weights.shape[-1], Hints(pictures=pictures or None))  # type: ignore[assignment]
+        where, said = _grid(weights, pictures)
+        notes += said
     record: Record = snapshot(key, weights, room)
     record = dataclasses.replace(record, notes=(*record.notes, *notes))
     return Attention(record, seen.deviation, where, windows)
+
+
+def _grid(
+    weights: torch.Tensor, pictures: Sequence[torch.Size]
+) -> tuple[tuple[int, int, int] | None, list[str]]:
+    """Return the grid of the keys, None where they are no places of a picture that went in, and why not."""
+    if not pictures:
+        return None, []
+    samples = {picture[0] for picture in pictures}
+    if len(weights) not in samples:
+        given = " or ".join(map(str, sorted(samples)))
+        return None, [
+            f"{len(weights)} rows of attention for an input of {given}: groups of its tokens, whose places "
+            "in the picture are not known."
+        ]
+    return grid(weights.shape[-1], Hints(pictures=tuple((one[-2], one[-1]) for one in pictures))), []
 
 
 def _windowed(weights: torch.Tensor, windows: Windows) -> tuple[torch.Tensor, str]:
@@ -142,6 +148,7 @@ def _absent(index: ModuleIndex, wanted: frozenset[str], found: Mapping[Key, Atte
     }
 
 
-def _pictures(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[int, int], ...]:
+def _pictures(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Size]:
+    """Return the sizes [N, C, H, W] of the pictures that go in."""
     tensors = [tensor for _, tensor in input_leaves(args, kwargs)]
-    return tuple((t.shape[-2], t.shape[-1]) for t in tensors if t.dim() == 4 and t.is_floating_point())
+    return [tensor.shape for tensor in tensors if tensor.dim() == 4 and tensor.is_floating_point()]

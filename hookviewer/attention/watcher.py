@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 
 from hookviewer import torch_private
 from hookviewer.attention.rebuilt import by_head, multi_head, scaled_dot_product
-from hookviewer.attention.windows import Windows, windows_of
+from hookviewer.attention.windows import Windows, given_to, windows_of
 from hookviewer.modules import ModuleIndex
 
 _PRODUCTS = frozenset({"matmul", "__matmul__", "bmm", "einsum"})
@@ -111,7 +111,7 @@ class Watcher(TorchFunctionMode):
     def _windows(self, shape: tuple[int, ...]) -> Windows | None:
         """Return the windows of the running module; what it is given may be cut by the block around it."""
         inner = self.running[-1]
-        for outer in self.running[-2:]:
+        for outer in self.running[-3:]:
             found = windows_of(inner.module, outer.module, outer.given, shape)
             if found is not None:
                 return found
@@ -121,8 +121,7 @@ class Watcher(TorchFunctionMode):
         """Note that a call of a module starts."""
         number = self.calls.get(path, 0)
         self.calls[path] = number + 1
-        given = tuple(args[0].shape) if args and isinstance(args[0], torch.Tensor) else ()
-        self.running.append(_Running(path, number, module, given))
+        self.running.append(_Running(path, number, module, given_to(args)))
 
     def leave(self, module: nn.Module) -> None:
         """Note that a call of a module has ended, also when it raised."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import torch
 from torch import nn
@@ -49,16 +50,25 @@ def windows_of(
 ) -> Windows | None:
     """Return the windows of a module that attends in windows [N·windows, heads, t, t]; None for any other.
 
-    Such a module has a `window_size`; it, or the block around it, has a `shift_size` and is given
-    [N, H, W, C]: torchvision's and timm's Swin are like that.
+    It, or the block around it, has a `window_size`, and the block a `shift_size`; `given` is what the block
+    is given, [N, H, W, C]. The Swins of torchvision, timm and Hugging Face are like that.
     """
-    size, shift = _pair(module, "window_size"), _pair(block, "shift_size")
-    if size is None or shift is None or len(given) != 4 or len(shape) != 4:
+    size, shift = _pair(module, "window_size") or _pair(block, "window_size"), _pair(block, "shift_size")
+    if size is None or shift is None or len(given) != 4 or len(shape) != 4 or min(size) < 1:
         return None
     rows, columns = given[1:3]
     places = _places(rows, columns, size, shift)
     fits = shape[0] == given[0] * len(places) and shape[2] == shape[3] == places.shape[1]
     return Windows(rows, columns, places) if fits else None
+
+
+def given_to(args: tuple[Any, ...]) -> tuple[int, ...]:
+    """Return the sizes of what a module is given, [N, H, W, C] where it is [N, H·W, C] and (H, W)."""
+    shape = tuple(args[0].shape) if args and isinstance(args[0], torch.Tensor) else ()
+    places = _two(args[1]) if len(args) > 1 else None
+    if len(shape) == 3 and places is not None and places[0] * places[1] == shape[1]:
+        return (shape[0], *places, shape[2])
+    return shape
 
 
 def _places(rows: int, columns: int, size: tuple[int, int], shift: tuple[int, int]) -> torch.Tensor:
@@ -74,6 +84,19 @@ def _places(rows: int, columns: int, size: tuple[int, int], shift: tuple[int, in
 
 def _pair(module: nn.Module, name: str) -> tuple[int, int] | None:
     value = getattr(module, name, None)
+    one = _whole(value)
+    return _two(value) if one is None else (one, one)
+
+
+def _two(value: object) -> tuple[int, int] | None:
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         return None
-    return (value[0], value[1]) if all(isinstance(one, int) for one in value) else None
+    first, second = _whole(value[0]), _whole(value[1])
+    return None if first is None or second is None else (first, second)
+
+
+def _whole(value: object) -> int | None:
+    """Return a whole number; Hugging Face's Swin keeps some of them in tensors."""
+    if isinstance(value, torch.Tensor):
+        return int(value) if value.dim() == 0 and not value.is_floating_point() else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -31,19 +31,19 @@ class AttentionRollout(Method):
     def answers(self, question: Question) -> Iterator[Answer]:
         """Yield the map of the input, [N, 1, rows, columns] of the tokens' grid."""
         key = Key("", Kind.ATTRIBUTION, 0, self.name)
-        if question.edits:
-            yield key, f"{self.title} does not follow edits: choose it for a run without any."
-            return
         question.tell(0, 1)
         attentions = capture_attention(
             question.model,
             question.args,
             kwargs=question.kwargs,
+            edits=question.edits,
             mode=question.mode,
             seed=question.seed,
             device=question.device,
             cancelled=question.cancelled,
         )
+        if question.on_run is not None:
+            question.on_run(attentions.recording)
         question.tell(1, 1)
         try:
             values = rolled_out(attentions)
