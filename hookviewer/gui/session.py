@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -28,6 +27,7 @@ from hookviewer.gui.hinting import Hinting
 from hookviewer.gui.input_lane import InputLane
 from hookviewer.gui.input_offers import offers_for
 from hookviewer.gui.keeping import Keeping
+from hookviewer.gui.listed_inputs import ListedInputs
 from hookviewer.gui.listing import Listing
 from hookviewer.gui.model_lane import ModelLane
 from hookviewer.gui.parameter_lane import ParameterLane
@@ -36,7 +36,6 @@ from hookviewer.gui.run_lane import RunLane
 from hookviewer.gui.runner import Failure, Runner
 from hookviewer.gui.state import (
     SIDED,
-    InputItem,
     Look,
     Message,
     Pointed,
@@ -44,24 +43,21 @@ from hookviewer.gui.state import (
     Selection,
     Settings,
     Shown,
-    Variant,
 )
 from hookviewer.gui.top_inputs_lane import TopInputsLane
 from hookviewer.gui.variant_lane import VariantModels
 from hookviewer.gui.varying import Varying
-from hookviewer.inputs import Input
 from hookviewer.kinds import Kind
 from hookviewer.modules import ModuleNode
 from hookviewer.plan import HookPlan
 from hookviewer.recording import Recording
 
 
-class Session(QObject):
+class Session(ListedInputs):
     """All that the window knows."""
 
     model_changed = Signal()
     plan_changed = Signal()
-    inputs_changed = Signal()
     settings_changed = Signal()
     selection_changed = Signal()
     look_changed = Signal()
@@ -175,125 +171,6 @@ class Session(QObject):
         changed = (self.model_changed, self.plan_changed, self.settings_changed)
         for signal in (*changed, self.selection_changed, self.look_changed):
             signal.emit()
-
-    # -- inputs ----------------------------------------------------------------------------------------------
-
-    def open_inputs(self, specs: Sequence[Any], *, ticked: bool = True) -> None:
-        """Open inputs (specs, paths, tensors, pictures) for the present model and list them."""
-        self._input_lane.open(specs, ticked=ticked)
-
-    def add_inputs(self, inputs: Iterable[Input], *, ticked: bool = True) -> None:
-        """List opened inputs; with `auto`, ticked ones are run."""
-        before = len(self.inputs)
-        self._set_listing(self.listing.added(inputs, ticked=ticked))
-        for item in self.inputs[before:]:
-            for note in item.input.notes:  # the tooltip has all of them
-                if note.startswith("Warning"):
-                    self.tell(Message("warn", f"{item.input.name}:", note))
-                elif "guess" in note:
-                    self.tell(Message("info", note))
-        if self.auto and len(self.inputs) > before:
-            self.run_missing()
-
-    def prepare_inputs(self) -> None:
-        """Make the listed inputs anew for the present model, where a spec says how; the others stay."""
-        self._run_lane.drop()
-        self._input_lane.prepare()
-
-    def exchange_input(self, number: int, spec: Any) -> None:
-        """Put another input into the place of one: the next picture of a folder, another frame of a film."""
-        self._input_lane.exchange(number, spec)
-
-    def take_inputs(self, made: Mapping[int, Input]) -> None:
-        """Put `made` inputs, by number, into the places of those that are listed; their runs are dropped."""
-        listing, before = self.listing.with_made(made), self.inputs
-        changed = {one.number for one, old in zip(listing.inputs, before, strict=True) if one != old}
-        if changed:
-            self._run_lane.drop()
-        self._keep_runs_of(item for item in self.items if item.listed not in changed)
-        self._set_listing(listing)
-        if self.auto:
-            self.run_missing()
-
-    def put_back(self, place: int, item: InputItem, run: Run | None) -> None:
-        """List an input again that was removed, at its place and with its run."""
-        if any(one.number == item.number for one in self.inputs):
-            return
-        if run is not None:
-            self.set_runs({**self.runs, item.number: run})
-        self._set_listing(self.listing.with_back(place, item))
-
-    def remove_input(self, number: int) -> None:
-        """Take an input off the list; the message offers to put it back."""
-        item, run = self.item(number), self.runs.get(number)
-        undo = partial(self.put_back, self.inputs.index(item), item, run)
-        self.take_off(number)
-        self.tell(Message("info", f"Removed {item.input.name}.", undo=undo))
-
-    def take_off(self, number: int) -> None:
-        """Take an input and its runs off the list."""
-        self._set_listing(self.listing.without(number))
-        self._keep_runs_of(self.items)
-
-    def tick_input(self, number: int, on: bool) -> None:
-        """Tick or untick an input; ticked ones are run and shown as columns."""
-        self._set_listing(self.listing.with_ticks(on, number))
-        if on and self.auto:
-            self.run_missing()
-
-    def tick_inputs(self, on: bool) -> None:
-        """Tick or untick every input."""
-        self._set_listing(self.listing.with_ticks(on))
-        if on and self.auto:
-            self.run_missing()
-
-    def set_variants(self, variants: Sequence[Variant]) -> None:
-        """Run every ticked input in these ways, one column each; runs of a variant that changed are dropped.
-
-        The first one is the plain way as a rule; there is at least one.
-        """
-        listing, before = self.listing.with_variants(variants), self.variants
-        if listing.variants == before:
-            return
-        self._run_lane.drop()
-        self._keep_runs_of(item for item in listing.items if item.variant in before)
-        self._set_listing(listing)
-        self._run_lane.drop_models()
-        if self.auto:
-            self.run_missing()
-
-    @property
-    def inputs(self) -> tuple[InputItem, ...]:
-        """The rows of the input list."""
-        return self.listing.inputs
-
-    @property
-    def variants(self) -> tuple[Variant, ...]:
-        """The ways in which every ticked input is run."""
-        return self.listing.variants
-
-    @property
-    def items(self) -> tuple[InputItem, ...]:
-        """Every listed input under every variant: the variants of the first input first."""
-        return self.listing.items
-
-    @property
-    def ticked_inputs(self) -> tuple[InputItem, ...]:
-        """The ticked inputs in the order of the list, each under every variant."""
-        return self.listing.ticked
-
-    @property
-    def current_input(self) -> InputItem | None:
-        """The selected input, or the first one."""
-        return self.listing.current(self.selection.input)
-
-    def item(self, number: int) -> InputItem:
-        """Return the input with this number; raise `KeyError` when it is not listed."""
-        return self.listing.item(number)
-
-    def _keep_runs_of(self, items: Iterable[InputItem]) -> None:
-        kept = {item.number for item in items}
-        self.set_runs({key: run for key, run in self.runs.items() if key in kept})
 
     # -- plan, settings, selection, look ---------------------------------------------------------------------
 
@@ -459,11 +336,6 @@ class Session(QObject):
         """Keep these runs, by the number of their input, in place of all others."""
         self.runs = MappingProxyType(dict(made))
         self.runs_changed.emit()
-
-    def _set_listing(self, listing: Listing) -> None:
-        before, self.listing = self.listing, listing
-        if (listing.inputs, listing.variants) != (before.inputs, before.variants):
-            self.inputs_changed.emit()
 
     def tell_failure(self, what: str, failure: Failure) -> None:
         """Show why something failed."""
