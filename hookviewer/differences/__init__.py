@@ -3,6 +3,7 @@
 from hookviewer.differences.channels import ChannelDifferences, channel_differences
 from hookviewer.differences.diverging import divergence_plan, first_divergence, tolerance_of
 from hookviewer.differences.grams import Gram, Grams, grams
+from hookviewer.differences.maps import MapDifferences, map_differences
 from hookviewer.differences.matching import Matching, matched
 from hookviewer.differences.pictures import psnr, ssim
 from hookviewer.differences.recordings import Difference, Differences, compare, difference
@@ -17,6 +18,7 @@ __all__ = [
     "Divergence",
     "Gram",
     "Grams",
+    "MapDifferences",
     "Matching",
     "Similarity",
     "SimilaritySums",
@@ -29,6 +31,7 @@ __all__ = [
     "divergence_plan",
     "first_divergence",
     "grams",
+    "map_differences",
     "matched",
     "psnr",
     "similarity",

@@ -44,6 +44,12 @@ class ChannelDifferences:
     psnr: Array
 
     @property
+    def without_ulp(self) -> ChannelDifferences:
+        """The same numbers for values of two types, between which no steps of one type lie."""
+        none = np.full(self.cosine.shape, math.nan)
+        return dataclasses.replace(self, max_ulp=none, mean_ulp=none)
+
+    @property
     def sign_share(self) -> Array:
         """The share of places with opposite signs among the finite ones, 0 to 1 (NaN where there is none)."""
         return np.where(self.count > 0, self.sign_changes / np.maximum(self.count, 1), np.nan)
@@ -64,17 +70,23 @@ class ChannelDifferences:
 
 
 def channel_differences(
-    a: npt.ArrayLike, b: npt.ArrayLike, *, dtype: torch.dtype | None = None
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    *,
+    dtype: torch.dtype | None = None,
+    data_range: float | None = None,
 ) -> ChannelDifferences:
     """Return the numbers of A − B for every channel of two arrays [C, H, W] (or [C, anything]) of one shape.
 
     `dtype` is the common type of the tensors in the model, for the distance in ULP, by itself that of the
-    arrays. Raises `HookViewerError` when the shapes are not alike.
+    arrays; `data_range` that of PSNR, by itself the range of A. Raises `HookViewerError` when the shapes are
+    not alike.
     """
     first, second = numbers.alike(np.asarray(a), np.asarray(b))
     counted = counted_in(first, second) if dtype is None else dtype
     flat = (len(first), math.prod(first.shape[1:]))
-    return _of(numbers.row_sums(first.reshape(flat), second.reshape(flat), counted), range_of(first))
+    reach = range_of(first) if data_range is None else data_range
+    return _of(numbers.row_sums(first.reshape(flat), second.reshape(flat), counted), reach)
 
 
 def _of(sums: numbers.Sums, data_range: float) -> ChannelDifferences:

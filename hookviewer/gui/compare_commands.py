@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QDialog
 
+from hookviewer.gui.compare_channels_dialog import ChannelsDialog
 from hookviewer.gui.compare_cka import CkaDialog
 from hookviewer.gui.top_inputs_dialog import TopInputsDialog
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from hookviewer.gui.actions import Actions
     from hookviewer.gui.main_window import MainWindow
 
-NAMES = ("compare", "", "diverging", "cka", "top_inputs")
+NAMES = ("compare", "", "diverging", "channels", "cka", "top_inputs")
 """Its actions in the order of the menu; an empty name is a line."""
 
 
@@ -24,6 +25,8 @@ def add_actions(actions: Actions, window: MainWindow) -> None:
     session = window.session
     actions.add("compare", _tr("What columns differ in…"), partial(_choose, window), "Ctrl+K", "columns-3")
     actions.add("diverging", _tr("Find where columns first go apart"), partial(_look, window))
+    channels = _tr("Channels compared, as a table…")
+    actions.add("channels", channels, partial(_open, window, ChannelsDialog), "", "table-2")
     actions.add("cka", _tr("Layers alike (CKA)…"), partial(_open, window, CkaDialog))
     actions.add("top_inputs", _tr("Top inputs of this layer…"), partial(_open, window, TopInputsDialog))
     for signal in (session.model_changed, session.inputs_changed):
@@ -37,7 +40,8 @@ def refresh(actions: Actions, window: MainWindow) -> None:
     there = session.model is not None
     for name in ("compare", "cka", "top_inputs"):
         actions[name].setEnabled(there)
-    actions["diverging"].setEnabled(there and len(session.ticked_inputs) > 1)
+    for name in ("diverging", "channels"):
+        actions[name].setEnabled(there and len(session.ticked_inputs) > 1)
 
 
 def _choose(window: MainWindow) -> None:
@@ -49,7 +53,7 @@ def _look(window: MainWindow) -> None:
     window.session.diverging.look()
 
 
-def _open(window: MainWindow, kind: type[CkaDialog] | type[TopInputsDialog]) -> QDialog:
+def _open(window: MainWindow, kind: type[ChannelsDialog | CkaDialog | TopInputsDialog]) -> QDialog:
     dialog = kind(window.session, window)
     dialog.show()
     return dialog

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from hookviewer.differences import Difference, compare
 from hookviewer.errors import HookViewerError
+from hookviewer.gui.compare_channels import ChannelLane
 from hookviewer.gui.runner import Job
 from hookviewer.gui.state import PLAIN, InputItem
 from hookviewer.recording import Record
@@ -41,6 +42,7 @@ class CompareLane(QObject):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._session = session
+        self.channels = ChannelLane(session)
         self._known: weakref.WeakKeyDictionary[Record, weakref.WeakKeyDictionary[Record, Counted]]
         self._known = weakref.WeakKeyDictionary()
         self._wanted: list[Pair] = []

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFrame, QWidget
 
-from hookviewer.differences import ChannelDifferences, Difference, channel_differences
+from hookviewer.differences import Difference, MapDifferences
 from hookviewer.gui import parts
 from hookviewer.gui.columns import Column, WallState
+from hookviewer.gui.compare_channels import compared_columns, same_shape
+from hookviewer.gui.compare_channels_dialog import ChannelsDialog
 from hookviewer.gui.inspector.section import Section
 from hookviewer.gui.inspector.stat_table import Row, StatTable
 from hookviewer.gui.likely import share
@@ -37,7 +37,9 @@ class ComparedSections(QFrame):
         self.numbers = StatTable(self.tr("Differences"), (self.tr("channel"), self.tr("layer")))
         self.outputs = StatTable(self.tr("Outputs"))
         self.title = parts.label("", "second", 11)
-        self._numbers = Section(self.tr("Difference"), self.numbers, self.title)
+        self.channels = parts.tool("table-2", self.tr("All channels as a table"), size=24)
+        self.channels.clicked.connect(self._on_channels)
+        self._numbers = Section(self.tr("Difference"), self.numbers, self.title, self.channels)
         self._outputs = Section(self.tr("Outputs"), self.outputs)
         self.setLayout(parts.column(self._numbers, self._outputs))
         self._soon = QTimer(self, singleShot=True, interval=WAIT_MS)
@@ -46,6 +48,7 @@ class ComparedSections(QFrame):
             signal.connect(self._soon.start)
         for signal in (session.runs_changed, session.differences.changed, session.model_changed):
             signal.connect(self._soon.start)
+        session.differences.channels.changed.connect(self._soon.start)
         self.hide()
 
     def refresh(self) -> None:
@@ -53,7 +56,7 @@ class ComparedSections(QFrame):
         session = self._session
         several = len(session.ticked_inputs) > 1
         wall = present_wall(self._session) if several else None
-        pair = _pair(wall)
+        pair = compared_columns(wall)
         self.setVisible(pair is not None)
         if wall is None or pair is None:
             return
@@ -62,21 +65,22 @@ class ComparedSections(QFrame):
 
     def _show_numbers(self, wall: WallState, a: Column, b: Column) -> None:
         self.title.setText(wall.pair.title)
-        same = a.maps is not None and b.maps is not None and a.maps.values.shape == b.maps.values.shape
-        self._numbers.setVisible(same and a.record is not None and b.record is not None)
-        if not same or a.record is None or b.record is None or a.maps is None or b.maps is None:
+        same = same_shape(a, b) and a.record is not None and b.record is not None
+        self._numbers.setVisible(same)
+        if not same or a.record is None or b.record is None:
             return
         lane = self._session.differences
         counted = lane.counted(a.record, b.record)
         if counted is None:
             lane.want([(a.record, b.record)], first=True)
-        channel = min(self._session.selection.channel, len(a.maps.values) - 1)
-        dtype = a.record.dtype if a.record.dtype == b.record.dtype else None
-        one, other = (maps.values[channel : channel + 1] for maps in (a.maps, b.maps))
-        own = channel_differences(one, other, dtype=dtype)
-        if dtype is None:  # the maps are float32 both, but no steps of one type lie between these values
-            own = dataclasses.replace(own, max_ulp=np.full_like(own.max_ulp, math.nan))
-        self.numbers.show_rows(difference_rows(own, counted.numbers if counted is not None else None))
+        channels = lane.channels.counted(a, b)
+        if channels is None:
+            lane.channels.want(a, b)
+        layer = counted.numbers if counted is not None else None
+        self.numbers.show_rows(difference_rows(channels, self._session.selection.channel, layer))
+
+    def _on_channels(self) -> None:
+        ChannelsDialog(self._session, self.window()).show()
 
     def _show_outputs(self, a: Column, b: Column) -> None:
         card = self._session.card
@@ -87,30 +91,36 @@ class ComparedSections(QFrame):
         self.outputs.show_rows(rows)
 
 
-def _pair(wall: WallState | None) -> tuple[Column, Column] | None:
-    if wall is None:
-        return None
-    places = wall.pair.reference, wall.pair.other
-    inputs = [column for column in wall.columns if column.number is not None]
-    if max(places) >= len(inputs):
-        return None
-    return inputs[places[0]], inputs[places[1]]
-
-
-def difference_rows(own: ChannelDifferences, layer: Difference | None) -> tuple[Row, ...]:
-    """Return the numbers of a channel beside those of its layer, where they are counted."""
-    channel = own.channel(0)
-    both = (channel, layer)
+def difference_rows(found: MapDifferences | None, channel: int, layer: Difference | None) -> tuple[Row, ...]:
+    """Return the numbers of a channel beside those of its layer, each where it is counted."""
+    own = None if found is None else found.channels.channel(min(channel, len(found.ssim) - 1))
+    both = (own, layer)
     rows: list[Row] = [
-        ("cosine", *(_number(one, "cosine") for one in both)),
-        ("relative L2", *(_number(one, "relative_l2") for one in both)),
-        ("max |Δ|", *(_number(one, "max_abs") for one in both)),
-        ("mean |Δ|", *(_number(one, "mean_abs") for one in both)),
-        ("signs changed", *("" if one is None else f"{100 * one.sign_share:.1f} %" for one in both)),
+        (words, *(_number(one, name) for one in both))
+        for words, name in (
+            ("cosine", "cosine"),
+            ("relative L2", "relative_l2"),
+            ("max |Δ|", "max_abs"),
+            ("mean |Δ|", "mean_abs"),
+            ("max relative Δ", "max_relative"),
+        )
     ]
-    if not math.isnan(channel.max_ulp):
+    rows.append(("signs changed", *("" if one is None else f"{100 * one.sign_share:.1f} %" for one in both)))
+    if own is None or not math.isnan(own.max_ulp):
         rows.append(("max ULP", *(_number(one, "max_ulp") for one in both)))
-    return (*rows, ("PSNR", f"{number(float(own.psnr[0]))} dB", ""))
+    return (*rows, *_likeness_rows(found, channel))
+
+
+def _likeness_rows(found: MapDifferences | None, channel: int) -> tuple[Row, ...]:
+    """Return how alike the maps look, of the channel and of all maps together."""
+    if found is None:
+        return (("PSNR, dB", "", ""), ("SSIM", "", ""))
+    channel = min(channel, len(found.ssim) - 1)
+    likeness = (float(found.ssim[channel]), found.layer_ssim)
+    rows: list[Row] = [("PSNR, dB", number(float(found.channels.psnr[channel])), number(found.layer_psnr))]
+    if not math.isnan(likeness[1]):
+        rows.append(("SSIM", *("–" if math.isnan(one) else number(one) for one in likeness)))
+    return tuple(rows)
 
 
 def _number(found: Difference | None, name: str) -> str:
