@@ -102,7 +102,7 @@ def difference_rows(found: MapDifferences | None, channel: int, layer: Differenc
             ("relative L2", "relative_l2"),
             ("max |Δ|", "max_abs"),
             ("mean |Δ|", "mean_abs"),
-            ("max relative Δ", "max_relative"),
+            ("max rel. Δ", "max_relative"),
         )
     ]
     rows.append(("signs changed", *("" if one is None else f"{100 * one.sign_share:.1f} %" for one in both)))

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel
 
 from hookviewer.gui import parts
+from hookviewer.gui.giving_way import Elided
 from hookviewer.gui.theme import scaled
 
 ROW = 21
@@ -42,7 +43,7 @@ class StatTable(QFrame):
         for place, one in enumerate(self._head_labels):
             one.setText(heads[place] if place < len(heads) else "")
             one.setVisible(place < len(heads))
-            wide = scaled(78 if len(heads) < 3 else 62) if place < len(heads) else 0
+            wide = scaled(66 if len(heads) < 3 else 62) if place < len(heads) else 0
             self._grid.setColumnMinimumWidth(place + 1, wide)
         self._grid.addWidget(self._rule, 1, 0, 1, max(len(heads), 1) + 1)
 
@@ -56,7 +57,11 @@ class StatTable(QFrame):
             while len(labels) < len(texts):
                 labels.append(self._label(place, len(labels)))
             for column, one in enumerate(labels):
-                one.setText(texts[column] if column < len(texts) else "")
+                text = texts[column] if column < len(texts) else ""
+                if isinstance(one, Elided):
+                    one.say(text)
+                else:
+                    one.setText(text)
                 one.setVisible(column < len(texts))
 
     def wait(self) -> None:
@@ -70,7 +75,7 @@ class StatTable(QFrame):
 
     def _label(self, row: int, column: int) -> QLabel:
         if column == 0:
-            made = parts.label("", "second")
+            made: QLabel = Elided(role="second")  # a long name gives way, a number never
         else:
             made = _aligned(parts.label("", "" if column == 1 else "second", 12, mono=True))
         made.setFixedHeight(scaled(ROW))
