@@ -89,8 +89,9 @@ def test_the_filter_keeps_qts_rules(qtbot: QtBot, session: Session, panel: Modul
     panel.ticked_only.setChecked(True)
     tick_paths = ["stem.0", "head"]
     session.tick(tick_paths, True)
-    panel.by_order.setChecked(True)
     assert set(paths(panel)) == {"", "stem", "stem.0", "head"}
+    panel.by_order.setChecked(True)
+    assert set(paths(panel)) == {"", "stem.0", "head"}
     del tester
 
 
@@ -256,7 +257,7 @@ def test_order_of_execution_puts_the_uncalled_last(
     panel.by_order.setChecked(True)
     top = row(panel, "")
     names = [panel.rows.index(place, 0, top).data(PATH) for place in range(panel.rows.rowCount(top))]
-    assert names == ["stem", "body", "again", "head", "aux"]
+    assert names[-2:] == ["head", "aux"]
     panel.by_order.setChecked(False)
     assert panel.rows.index(3, 0, row(panel, "")).data(PATH) == "aux"
 

@@ -15,8 +15,8 @@ from hookviewer.gui.guard import guarded
 from hookviewer.gui.indicators import TICK
 from hookviewer.gui.module_facts import Facts
 from hookviewer.gui.module_filter import matched_part
-from hookviewer.gui.module_model import CALLS, FACTS, FAMILY, NAME, NODE, OUTPUT, PARAMETERS, TYPE
-from hookviewer.gui.module_words import alias_words
+from hookviewer.gui.module_model import CALL, CALLS, FACTS, FAMILY, NAME, NODE, OUTPUT, PARAMETERS, TYPE
+from hookviewer.gui.module_words import alias_words, call_words
 from hookviewer.gui.theme import MEDIUM, font, scaled, theme
 from hookviewer.modules import ModuleNode
 
@@ -104,21 +104,39 @@ class ModuleDelegate(QStyledItemDelegate):
     def _paint_words(
         self, painter: QPainter, area: QRect, index: Index, node: ModuleNode, face: QFont, ink: QColor
     ) -> None:
-        name, second = str(index.data()), alias_words(node)
+        second = call_words(index.data(CALL), index.data(FACTS).calls) or alias_words(node)
         measure = QFontMetrics(face)
-        hit = matched_part(name, node.path, self._words())
         dim = bool(self._words()) and not index.model().hits(node)  # type: ignore[attr-defined]
         painter.setFont(face)
+        name, before = str(index.data()), 0
+        if node.name and name != node.name:
+            before = self._paint_where(painter, area, name.removesuffix(node.name), node.name, second)
+            name = node.name
+        rest = area.adjusted(before, 0, 0, 0)
         painter.setPen(theme()["text_3"] if dim else ink)
-        shown = measure.elidedText(name, Qt.TextElideMode.ElideRight, area.width())
-        painter.drawText(area, _LEFT, shown)
+        shown = measure.elidedText(name, Qt.TextElideMode.ElideRight, rest.width())
+        painter.drawText(rest, _LEFT, shown)
+        hit = matched_part(name, node.path, self._words())
         if hit and shown == name:
-            before = measure.horizontalAdvance(name[: hit[0]])
             painter.setPen(theme()["accent"])
-            painter.drawText(area.adjusted(before, 0, 0, 0), _LEFT, name[hit[0] : sum(hit)])
+            painter.drawText(
+                rest.adjusted(measure.horizontalAdvance(name[: hit[0]]), 0, 0, 0),
+                _LEFT,
+                name[hit[0] : sum(hit)],
+            )
         if second:
-            rest = area.adjusted(measure.horizontalAdvance(shown) + 6, 0, 0, 0)
+            rest = rest.adjusted(measure.horizontalAdvance(shown) + 6, 0, 0, 0)
             self._text(painter, rest, second, self._small, theme()["text_2"], _LEFT)
+
+    def _paint_where(self, painter: QPainter, area: QRect, where: str, name: str, second: str) -> int:
+        """Paint the path before a name, its end where there is no room for all; return its width."""
+        measure = painter.fontMetrics()
+        taken = measure.horizontalAdvance(name)
+        taken += QFontMetrics(self._small).horizontalAdvance(second) + 8 if second else 0
+        shown = measure.elidedText(where, Qt.TextElideMode.ElideLeft, max(area.width() - taken, 0))
+        painter.setPen(theme()["text_3"])
+        painter.drawText(area, _LEFT, shown)
+        return measure.horizontalAdvance(shown)
 
     def _text(
         self, painter: QPainter, area: QRect, text: str, face: QFont, ink: QColor, align: Qt.AlignmentFlag

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 from hookviewer.gui.call_nodes import CallNode
 from hookviewer.gui.call_paths import above
@@ -29,12 +30,23 @@ ACTIVATIONS = (
 FLOAT_BYTES = 4
 
 
+Shapes = tuple[tuple[int, ...], ...]
+
+
+class CallFacts(NamedTuple):
+    """What one run says about one call of a module."""
+
+    inputs: Shapes
+    outputs: Shapes
+    mean_abs: float | None
+
+
 @dataclasses.dataclass(frozen=True)
 class Facts:
     """What one run says about one module; `order` is the place of its first call among all calls."""
 
-    inputs: tuple[tuple[int, ...], ...] = ()
-    outputs: tuple[tuple[int, ...], ...] = ()
+    inputs: Shapes = ()
+    outputs: Shapes = ()
     calls: int = 0
     order: int | None = None
     mean_abs: float | None = None
@@ -46,6 +58,15 @@ class Facts:
     """Whether an edit that is switched on changes one of its tensors."""
     overwritten: str = ""
     """What has overwritten its output in place."""
+    later: tuple[CallFacts, ...] = ()
+    """Its calls after the first one."""
+
+    def of_call(self, call: int | None) -> Facts:
+        """Return the facts with the shapes and the size of one of its calls."""
+        if not call or call > len(self.later):
+            return self
+        one = self.later[call - 1]
+        return dataclasses.replace(self, inputs=one.inputs, outputs=one.outputs, mean_abs=one.mean_abs)
 
 
 UNKNOWN = Facts()
@@ -64,8 +85,12 @@ def facts_of(run: Run | None) -> dict[str, Facts]:
                 calls[0].output_shapes,
                 len(calls),
                 calls[0].order,
-                sizes.get(path),
+                sizes.get((path, calls[0].number)),
                 overwritten=overwritten.get(path, ""),
+                later=tuple(
+                    CallFacts(call.input_shapes, call.output_shapes, sizes.get((path, call.number)))
+                    for call in calls[1:]
+                ),
             )
     for key, why in run.recording.absent.items():  # a functional call that was asked for and not made
         if not run.recording.calls(key.path):
@@ -81,11 +106,12 @@ def failure_of(run: Run | None, known: Mapping[str, Facts] = MappingProxyType({}
     return {run.error.path: dataclasses.replace(before, failed=run.error.sentence, reason="")}
 
 
-def _sizes(run: Run) -> dict[str, float]:
-    sizes: dict[str, float] = {}
+def _sizes(run: Run) -> dict[tuple[str, int], float]:
+    """Return the mean |a| of the first output of every call, by path and number of the call."""
+    sizes: dict[tuple[str, int], float] = {}
     for key, summary in run.summaries.items():
         if key.kind is Kind.OUTPUT and math.isfinite(summary.mean_abs):
-            sizes.setdefault(key.path, summary.mean_abs)
+            sizes.setdefault((key.path, key.call), summary.mean_abs)
     return sizes
 
 

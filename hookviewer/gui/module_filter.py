@@ -1,16 +1,16 @@
-"""Which rows of the module tree are shown, and in which order."""
+"""Which rows of the module tree are shown."""
 
 from __future__ import annotations
 
 import fnmatch
 import re
-from typing import Any, cast
+from typing import cast
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel
 
 from hookviewer.gui.call_nodes import CallNode
 from hookviewer.gui.module_facts import Facts
-from hookviewer.gui.module_model import NODE, ORDER, ModuleModel
+from hookviewer.gui.module_model import NODE, ModuleModel
 from hookviewer.gui.session import Session
 from hookviewer.modules import ModuleNode
 
@@ -43,7 +43,7 @@ def matched_part(name: str, path: str, words: str) -> tuple[int, int] | None:
 
 
 class ModuleFilter(QSortFilterProxyModel):
-    """Hides what does not match and keeps the parents; sorts by order of execution when asked."""
+    """Hides what does not match and keeps the parents."""
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -52,8 +52,6 @@ class ModuleFilter(QSortFilterProxyModel):
         self.ticked_only = False
         self.setRecursiveFilteringEnabled(True)
         self.setDynamicSortFilter(True)
-        self.setSortRole(ORDER)
-        self.setFilterRole(ORDER)
         session.plan_changed.connect(self._on_plan_changed)
 
     def _on_plan_changed(self) -> None:
@@ -75,10 +73,6 @@ class ModuleFilter(QSortFilterProxyModel):
         self.ticked_only = on
         self.invalidate()
 
-    def sort_by_execution(self, on: bool) -> None:
-        """Sort siblings by their first call, or as the model registers them."""
-        self.sort(0 if on else -1)
-
     def hits(self, node: ModuleNode) -> bool:
         """Return whether a module is shown for itself, not only as a parent."""
         ticked = (node.alias_of or node.path) in self._session.plan.paths
@@ -95,8 +89,3 @@ class ModuleFilter(QSortFilterProxyModel):
     def filterAcceptsRow(self, source_row: int, source_parent: QModelIndex | QPersistentModelIndex) -> bool:
         node = self.sourceModel().index(source_row, 0, source_parent).data(NODE)
         return node is None or self.hits(node)
-
-    def lessThan(self, source_left: Any, source_right: Any) -> bool:
-        return bool(
-            (source_left.data(ORDER), source_left.row()) < (source_right.data(ORDER), source_right.row())
-        )

@@ -18,7 +18,7 @@ from hookviewer.gui.filter_field import FilterField
 from hookviewer.gui.giving_way import Elided
 from hookviewer.gui.module_facts import bytes_per_run, telling_run
 from hookviewer.gui.module_filter import OVERWRITTEN, ModuleFilter
-from hookviewer.gui.module_model import NAME, NODE, PATH, ModuleModel
+from hookviewer.gui.module_model import CALL, NAME, NODE, PATH, ModuleModel
 from hookviewer.gui.module_tree import ModuleTree
 from hookviewer.gui.panels import EmptyOr
 from hookviewer.gui.parts import column, frame, row, rule, tool
@@ -28,6 +28,8 @@ from hookviewer.gui.theme import scaled
 from hookviewer.modules import ModuleNode
 
 REFRESH_MS = 60
+SMALL = 41
+"""A model of so many modules, itself among them, is shown whole."""
 
 
 class ModulePanel(QWidget):
@@ -52,11 +54,15 @@ class ModulePanel(QWidget):
         self._opened: frozenset[str] | None = None
         """What was open before rows were hidden; None while none are."""
         self.ticked_only = tool("list-checks", self.tr("Show ticked modules only"), checkable=True)
-        self.by_order = tool("list-ordered", self.tr("Order of execution"), checkable=True)
+        self.by_order = tool(
+            "list-ordered", self.tr("Order of execution: every call in one list"), checkable=True
+        )
         self.calls = tool(
             "square-function", self.tr("Functional calls: +, F.relu, torch.cat …"), checkable=True
         )
         self.foot = Elided(role="caption", size=11)
+        self._opened_in_tree: frozenset[str] | None = None
+        """What is open of this model when its modules are shown as they are built."""
         self._hiding = False
         self._input: int | None = None
         self._empty = self._lay_out()
@@ -78,7 +84,7 @@ class ModulePanel(QWidget):
         session = self._session
         self.filter.textChanged.connect(self._on_filter_changed)
         self.ticked_only.toggled.connect(self._on_ticked_only)
-        self.by_order.toggled.connect(self.rows.sort_by_execution)
+        self.by_order.toggled.connect(self._on_by_order)
         self.calls.toggled.connect(session.calls.set_on)
         session.calls_changed.connect(self._on_calls_changed)
         session.plan_changed.connect(self._read_tree)
@@ -90,7 +96,7 @@ class ModulePanel(QWidget):
         session.settings_changed.connect(self._say_cost)
         session.selection_changed.connect(self._on_selection_changed)
         session.inputs_changed.connect(self._on_input_changed)
-        session.runs_changed.connect(self._read_runs)
+        session.runs_changed.connect(self._on_runs_changed)
         session.run_grew.connect(self._on_run_grew)
         session.run_progressed.connect(self._on_run_progressed)
         session.run_finished.connect(self._on_run_finished)
@@ -99,25 +105,39 @@ class ModulePanel(QWidget):
     # -- what the session says ------------------------------------------------------------------------------
 
     def _on_model_changed(self) -> None:
-        self._opened = None
+        self._opened = self._opened_in_tree = None
         self._empty.show_content(self._session.tree is not None)
         tree = self._session.tree
         count = sum(1 for node in tree.walk() if node.path) if tree is not None else 0
         self.counted.emit(str(count) if tree is not None else "")
-        self.tree.expand(self.rows.index(0, 0))
-        if count <= 40:
-            self.tree.expandAll()
-        if self.rows.active:
-            self.tree.expandAll()
+        self._open_first()
         self._say_found()
         self._on_selection_changed()
         self._read_runs()
+
+    def _open_first(self) -> None:
+        """Open what is open of a model that has just come: all of a small one."""
+        self.tree.expand(self.rows.index(0, 0))
+        if self.rows.active or self._small:
+            self.tree.expandAll()
+
+    @property
+    def _small(self) -> bool:
+        tree = self._session.tree
+        return tree is not None and sum(1 for _ in tree.walk()) <= SMALL
 
     def _on_run_grew(self, paths: frozenset[str]) -> None:
         if not self._later.isActive():
             self._later.start()
 
+    def _on_runs_changed(self) -> None:
+        if self._session.running:  # its end reads them
+            self._on_run_grew(frozenset())
+        else:
+            self._read_runs()
+
     def _read_runs(self) -> None:
+        self._later.stop()
         self._read_tree()
         self.model.read_runs()
         if self.rows.words == OVERWRITTEN:
@@ -137,19 +157,32 @@ class ModulePanel(QWidget):
         self.model.read_tree()
         self.model.read_runs()
         self._open_only(opened)
-        self.tree.setCurrentIndex(self._row(self._session.selection.path))
+        self.tree.setCurrentIndex(self._selected_row())
         self.tree.verticalScrollBar().setValue(place)
         self._hiding = False
 
+    def _on_by_order(self, on: bool) -> None:
+        """Show the calls in order of execution, or the tree as it was; what is selected stays in sight."""
+        if on:
+            self._opened_in_tree = self._open_paths()
+        self._hiding = True
+        self.model.show_order(on)
+        self.model.read_runs()
+        if on or self._opened_in_tree is None:
+            self._open_first()
+        else:
+            self._open_only(self._opened_in_tree)
+        self.reveal(self._session.selection.path)
+        self.tree.setCurrentIndex(self._selected_row())
+        self._hiding = False
+        self._say_found()
+
     def _on_run_progressed(self, progress: Progress) -> None:
-        if progress.path != self.tree.running:
-            self.tree.running = progress.path
-            self.tree.viewport().update()
+        self.tree.run_at(progress.path)
 
     def _on_run_finished(self) -> None:
-        self.tree.running = ""
+        self.tree.run_at("")
         self._read_runs()
-        self.tree.viewport().update()
         current = self._session.current_input
         run = self._session.runs.get(current.number) if current is not None else None
         if run is not None and run.error is not None and run.error.path:
@@ -164,24 +197,28 @@ class ModulePanel(QWidget):
 
     def _on_selection_changed(self) -> None:
         self._on_input_changed()
-        index = self.rows.mapFromSource(self.model.index_of(self._session.selection.path))
+        index = self._selected_row()
         if not index.isValid() or index == self.tree.currentIndex().siblingAtColumn(NAME):
             return
         self.reveal(self._session.selection.path)
         self.tree.setCurrentIndex(index)
 
     def _on_current_changed(self, current: QModelIndex) -> None:
-        node = current.siblingAtColumn(NAME).data(NODE)
-        if self._hiding:  # rows that are hidden are not chosen otherwise by that
+        index = current.siblingAtColumn(NAME)
+        node, call = index.data(NODE), index.data(CALL)
+        if self._hiding or node is None:  # rows that are hidden are not chosen otherwise by that
             return
-        if node is not None and node.path != self._session.selection.path:
+        if call is not None:
+            self._session.select(path=node.path, call=call)
+        elif node.path != self._session.selection.path:
             self._session.select(path=node.alias_of or node.path)
 
     def reveal(self, path: str) -> None:
         """Open the parents of a row and scroll to it."""
-        for parent in (*above(path),):
+        for parent in ("",) if self.model.by_order else above(path):
             self.tree.setExpanded(self._row(parent), True)
-        self.tree.scrollTo(self._row(path))
+        selection = self._session.selection
+        self.tree.scrollTo(self._selected_row() if path == selection.path else self._row(path))
 
     def _say_cost(self) -> None:
         session, tree = self._session, self._session.calls.tree
@@ -232,7 +269,7 @@ class ModulePanel(QWidget):
         else:
             self._open_only(self._opened)
         path = self._session.selection.path
-        index = self._row(path)
+        index = self._selected_row()
         self.tree.setCurrentIndex(index)
         if index.isValid():
             self.reveal(path)
@@ -250,6 +287,10 @@ class ModulePanel(QWidget):
 
     def _row(self, path: str) -> QModelIndex:
         return self.rows.mapFromSource(self.model.index_of(path))
+
+    def _selected_row(self) -> QModelIndex:
+        selection = self._session.selection
+        return self.rows.mapFromSource(self.model.index_of(selection.path, selection.call))
 
     def _say_found(self) -> None:
         words = self.tr("No module matches {}: Esc clears the filter.").format(self.rows.words)

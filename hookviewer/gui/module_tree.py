@@ -11,14 +11,25 @@ from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
 
 from hookviewer.gui import icons
+from hookviewer.gui.call_paths import above
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.module_columns import FULL_NAME, fitting
 from hookviewer.gui.module_delegate import ModuleDelegate, room_beside, tick_rect
 from hookviewer.gui.module_filter import ModuleFilter
-from hookviewer.gui.module_model import CALLS, NAME, NODE, OUTPUT, PARAMETERS, PATH, SIZE, TYPE, ModuleModel
+from hookviewer.gui.module_model import (
+    CALLS,
+    FACTS,
+    NAME,
+    NODE,
+    OUTPUT,
+    PARAMETERS,
+    PATH,
+    SIZE,
+    TYPE,
+    ModuleModel,
+)
 from hookviewer.gui.module_words import shape_words
 from hookviewer.gui.theme import font, keeper, scaled, theme
-from hookviewer.modules import ModuleNode
 
 Index = QModelIndex | QPersistentModelIndex
 MOST_MEASURED = 500
@@ -35,7 +46,7 @@ class ModuleTree(QTreeView):
         super().__init__(parent)
         self.setObjectName("module_tree")
         self.setAccessibleName(self.tr("Modules"))
-        self.running = ""
+        self._running = ""
         self._needs = (0, 0)
         self._later = QTimer(self, singleShot=True, interval=MEASURE_MS)
         self._later.timeout.connect(self._measure)
@@ -87,15 +98,11 @@ class ModuleTree(QTreeView):
 
     def _measure(self) -> None:
         """Find out how much room the names and the shapes of the open rows need."""
-        model = cast(ModuleModel, self._rows.sourceModel())
-        root = model.index(0, 0).data(NODE)
-        if root is None:
-            return
         names, mono = self.fontMetrics(), QFontMetrics(font("mono", 11))
         widest = shapes = 0
-        for level, node in itertools.islice(self._open_nodes(model, root, 1), MOST_MEASURED):
-            facts = model.facts(node)
-            text = min(names.horizontalAdvance(node.name), scaled(FULL_NAME))
+        for level, index in itertools.islice(self._open_rows(self._rows.index(0, 0), 1), MOST_MEASURED):
+            node, facts = index.data(NODE), index.data(FACTS)
+            text = min(names.horizontalAdvance(str(index.data())), scaled(FULL_NAME))
             widest = max(widest, level * self.indentation() + text + room_beside(node, facts))
             shape = shape_words(facts.outputs)
             shapes = max(shapes, mono.horizontalAdvance(shape) + 10 if shape else 0)
@@ -103,13 +110,29 @@ class ModuleTree(QTreeView):
             self._needs = (widest, shapes)
             self._fit_columns()
 
-    def _open_nodes(
-        self, model: ModuleModel, node: ModuleNode, level: int
-    ) -> Iterator[tuple[int, ModuleNode]]:
-        yield level, node
-        if node.children and self.isExpanded(self._rows.mapFromSource(model.index_of(node.path))):
-            for child in node.children:
-                yield from self._open_nodes(model, child, level + 1)
+    def _open_rows(self, index: QModelIndex, level: int) -> Iterator[tuple[int, QModelIndex]]:
+        if not index.isValid():
+            return
+        yield level, index
+        if self.isExpanded(index):
+            for place in range(self._rows.rowCount(index)):
+                yield from self._open_rows(self._rows.index(place, 0, index), level + 1)
+
+    def run_at(self, path: str) -> None:
+        """Mark the module that runs now, or the closed row that it lies in; nothing runs for ""."""
+        if path == self._running:
+            return
+        changed = {*_around(self._running), *_around(path)}
+        self._running = path
+        model = cast(ModuleModel, self._rows.sourceModel())
+        for one in changed:
+            self._paint_again(self._rows.mapFromSource(model.index_of(one)))
+
+    def _paint_again(self, index: QModelIndex) -> None:
+        """Paint one row again, if it is in sight."""
+        area = self.visualRect(index) if index.isValid() else QRect()
+        if not area.isEmpty():
+            self.viewport().update(0, area.top(), self.viewport().width(), area.height())
 
     # -- the mouse ------------------------------------------------------------------------------------------
 
@@ -150,8 +173,10 @@ class ModuleTree(QTreeView):
 
     def _hover(self, index: QModelIndex) -> None:
         if self._hovered != index:
+            before = self._hovered
+            self._paint_again(self._rows.index(before.row(), NAME, before.parent()))
             self._hovered = QPersistentModelIndex(index)
-            self.viewport().update()
+            self._paint_again(index)
 
     def _tick_at(self, point: QPoint) -> QModelIndex | None:
         index = self.indexAt(point).siblingAtColumn(NAME)
@@ -164,11 +189,11 @@ class ModuleTree(QTreeView):
 
     def _runs(self, index: Index) -> bool:
         path, index = index.data(PATH), _plain(index)
-        if not self.running:
+        if not self._running:
             return False
-        inside = path == "" or self.running.startswith(f"{path}.")
+        inside = path == "" or self._running.startswith(f"{path}.")
         closed = index.isValid() and not self.isExpanded(index)
-        return bool(path == self.running or (inside and closed))
+        return bool(path == self._running or (inside and closed))
 
     @guarded
     def drawRow(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -201,6 +226,11 @@ class ModuleTree(QTreeView):
             arrow = "chevron-down" if self.isExpanded(_plain(index)) else "chevron-right"
             x = rect.left() + depth * step + (step - 14) // 2
             painter.drawPixmap(x, rect.center().y() - 6, icons.pixmap(arrow, "text_2", 14))
+
+
+def _around(path: str) -> tuple[str, ...]:
+    """Return a path and those of the modules it lies in; none for "", as nothing runs then."""
+    return (path, *above(path)) if path else ()
 
 
 def _plain(index: Index) -> QModelIndex:

@@ -36,6 +36,11 @@ def alias_words(node: ModuleNode) -> str:
     return ""
 
 
+def call_words(call: int | None, calls: int) -> str:
+    """Return which call of several a row stands for, counted from 1."""
+    return "" if call is None or calls < 2 else _tr("call {}").format(call + 1)
+
+
 def tooltip(node: ModuleNode, facts: Facts) -> str:
     """Return all that is known of a module, one fact a line."""
     lines = [node.path or _tr("The model itself"), _what(node)]
