@@ -93,7 +93,7 @@ def tasks_for(model: nn.Module, x: torch.Tensor) -> dict[str, Task]:
     if importlib.util.find_spec("torchlens"):
         import torchlens
 
-        tasks["torchlens"] = lambda: torchlens.log_forward_pass(model, x)
+        tasks["torchlens"] = lambda: torchlens.trace(model, x)
     return tasks
 
 

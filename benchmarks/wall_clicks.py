@@ -240,6 +240,37 @@ class LinkedItems:
         self.show(self.area.adjusted(part, part, -part, -part))
 
 
+class SharedAxes:
+    """Four matplotlib axes that share x and y, with an imshow each."""
+
+    def __init__(self, data: np.ndarray) -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        columns = geometry.fitted(len(data), 1.0, (300, 880), 2).columns
+        figure = Figure(figsize=(wall.WINDOW[0] / 100, wall.WINDOW[1] / 100), dpi=100)
+        self.canvas = FigureCanvasAgg(figure)
+        self.axes = figure.subplots(1, COLUMNS, sharex=True, sharey=True)
+        for place, axes in enumerate(self.axes):
+            atlas = render.tiled(data + place, columns, 2, np.float32(np.nan))
+            axes.imshow(atlas, cmap="magma", vmin=wall.LEVELS[0], vmax=wall.LEVELS[1])
+            axes.set_axis_off()
+        self.height, self.width = atlas.shape
+        self.canvas.draw()
+
+    def pan(self, turn: int) -> None:
+        """Move all columns by some pixels."""
+        self.axes[0].set_xlim(turn % 9, self.width + turn % 9)
+        self.canvas.draw()
+
+    def zoom(self, turn: int) -> None:
+        """Zoom all columns."""
+        part = 0.1 if turn % 2 else 0.05
+        self.axes[0].set_xlim(self.width * part, self.width * (1 - part))
+        self.axes[0].set_ylim(self.height * (1 - part), self.height * part)
+        self.canvas.draw()
+
+
 def clicks(rounds: int) -> list[Line]:
     """Return the claims about a click; matplotlib's subplots are made for two layers only."""
     window = Window()
@@ -279,13 +310,13 @@ def linked(rounds: int) -> list[Line]:
     made = []
     for size in ((256, 56, 56), (64, 112, 112), (512, 128, 128)):
         data = np.random.default_rng(0).standard_normal(size).astype(np.float32)
-        ours, peer = Linked(data), LinkedItems(data)
-        for name in ("pan", "zoom"):
-            goal = 1.0 if name == "zoom" and size[0] == 512 else 2.0
-            words = "×".join(map(str, size))
-            do = (getattr(ours, name), getattr(peer, name))
-            made.append(line(f"{name} of four linked columns", words, *do, goal, rounds))
-            print(made[-1], flush=True)
+        ours, words = Linked(data), "×".join(map(str, size))
+        for peer, called, aim in ((LinkedItems(data), "ImageItems", 2.0), (SharedAxes(data), "axes", 20.0)):
+            for name in ("pan", "zoom"):
+                goal = 1.0 if name == "zoom" and size[0] == 512 and aim == 2.0 else aim
+                do = (getattr(ours, name), getattr(peer, name))
+                made.append(line(f"{name} of four columns, linked {called}", words, *do, goal, rounds))
+                print(made[-1], flush=True)
     return made
 
 
