@@ -146,36 +146,87 @@ def wall_columns(count: int, height: int, width: int, *, gutter: int = 2, aspect
     return min(max(1, round(columns)), max(1, count))
 
 
+def maps_index(maps: Array, levels: npt.ArrayLike, *, curve: str = "linear") -> Pixels:
+    """Return maps [C, H, W] as entries of the colour table, on one pair of levels or a pair each [C, 2]."""
+    ends = np.asarray(levels, np.float64)
+    if ends.ndim == 1:
+        return to_index(maps, _pair(ends), curve=curve)
+    made = [to_index(one, _pair(pair), curve=curve) for one, pair in zip(maps, ends, strict=True)]
+    return np.stack(made) if made else np.zeros(maps.shape, np.uint8)
+
+
+def maps_rgba(maps: Array, levels: npt.ArrayLike, colormap: str, *, curve: str = "linear") -> Pixels:
+    """Return the colours of maps [C, H, W], uint8 [C, H, W, 4], on one pair of levels or a pair each."""
+    ends = np.asarray(levels, np.float64)
+    if ends.ndim == 1:
+        return to_rgba(maps, _pair(ends), colormap, curve=curve)
+    each = zip(maps, ends, strict=True)
+    made = [to_rgba(one, _pair(pair), colormap, curve=curve) for one, pair in each]
+    return np.stack(made) if made else np.zeros((*maps.shape, 4), np.uint8)
+
+
+def lights(colours: Array, levels: Levels) -> Pixels:
+    """Return red, green and blue values [..., 3] as lights, uint8: the levels are none and all of it.
+
+    NaN is no light.
+    """
+    low, high = levels
+    span = high - low if high > low else 1.0
+    with np.errstate(invalid="ignore", over="ignore"):
+        share = np.nan_to_num(np.clip((colours - low) / span, 0.0, 1.0))
+    return (share * 255 + 0.5).astype(np.uint8)
+
+
 def wall_index(
-    maps: Array, levels: Levels, colormap: str, *, columns: int | None = None, gutter: int = 2
+    maps: Array,
+    levels: npt.ArrayLike,
+    colormap: str,
+    *,
+    columns: int | None = None,
+    gutter: int = 2,
+    curve: str = "linear",
 ) -> Pixels:
     """Return the wall of maps [C, H, W] as entries of the colour table, gutters in the colour of zero."""
     count, height, width = maps.shape
     columns = columns or wall_columns(count, height, width, gutter=gutter)
-    return tiled(to_index(maps, levels), columns, gutter, zero_index(colormap))
+    return tiled(maps_index(maps, levels, curve=curve), columns, gutter, zero_index(colormap))
 
 
 def wall_picture(
     maps: Array,
-    levels: Levels,
+    levels: npt.ArrayLike,
     colormap: str,
     columns: int | None = None,
     gutter: int = 2,
     scale: float = 1,
     *,
     ground: tuple[int, int, int, int] = (0, 0, 0, 0),
+    curve: str = "linear",
 ) -> Pixels:
     """Return the wall of maps [C, H, W] as a picture, uint8 [rows, columns, 4], `ground` between them.
 
-    A scale of 2, 3, … enlarges every cell without smoothing, 1/2, 1/3, … averages blocks of values before
-    they are coloured; the gutter keeps its width. `columns` None makes the wall a little wider than high.
+    `levels` are one pair, or one for each map [C, 2]. A scale of 2, 3, … enlarges every cell without
+    smoothing, 1/2, 1/3, … averages blocks of values before they are coloured; the gutter keeps its width.
+    `columns` None makes the wall a little wider than high.
     """
     if scale < 1:
         maps = reduced(maps, round(1 / scale))
-    times = max(1, round(scale))
-    count, height, width = maps.shape
+    colours = maps_rgba(maps, levels, colormap, curve=curve)
+    return picture_wall(colours, columns, gutter, max(1, round(scale)), ground=ground)
+
+
+def picture_wall(
+    pictures: Pixels,
+    columns: int | None = None,
+    gutter: int = 2,
+    times: int = 1,
+    *,
+    ground: tuple[int, int, int, int] = (0, 0, 0, 0),
+) -> Pixels:
+    """Return the wall of coloured maps [C, H, W, 4] as a picture, every cell `times` as wide and high."""
+    cells = np.ascontiguousarray(pictures).view(np.uint32)[..., 0]
+    count, height, width = cells.shape
     columns = columns or wall_columns(count, height * times, width * times, gutter=gutter)
-    cells = np.ascontiguousarray(to_rgba(maps, levels, colormap)).view(np.uint32)[..., 0]
     if times > 1:
         cells = cells.repeat(times, axis=1).repeat(times, axis=2)
     behind = np.array(ground, np.uint8).view(np.uint32)[0]
@@ -191,6 +242,11 @@ def tiled(maps: Array, columns: int, gutter: int, ground: int | np.generic) -> A
     ordered = cells.reshape(rows, columns, height + gutter, width + gutter).swapaxes(1, 2)
     wall = ordered.reshape(rows * (height + gutter), columns * (width + gutter))
     return np.ascontiguousarray(wall[: wall.shape[0] - gutter, : wall.shape[1] - gutter])
+
+
+def _pair(ends: Array) -> Levels:
+    low, high = ends.tolist()
+    return low, high
 
 
 def _precision(span: float) -> type[np.floating[Any]]:

@@ -20,6 +20,7 @@ from pytestqt.qtbot import QtBot
 from hookviewer.gui import export_entries, settings
 from hookviewer.gui.columns import resolve
 from hookviewer.gui.export_dialog import ALL_LAYERS, THIS_CHANNEL, THIS_LAYER, ExportDialog, shown_by
+from hookviewer.gui.export_layers import layer_entries
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Message, Shown
 
@@ -68,19 +69,19 @@ def test_the_difference_has_its_own_scale(session: Session) -> None:
 
 
 def test_all_layers_are_each_on_their_own_scale(session: Session) -> None:
-    entries = export_entries.layer_entries(shown_by(session))
+    entries = layer_entries(shown_by(session))
     assert [(entry.record.key.path, entry.caption.input) for entry in entries] == [
         ("stem.0", "picture0"),
         ("stem.0", "picture1"),
-        ("body.0", "picture0"),
-        ("body.0", "picture1"),
+        *[("body.0", "picture0"), ("body.0", "picture1")] * 2,
     ]
+    assert [entry.record.key.call for entry in entries] == [0, 0, 0, 0, 1, 1]
     assert entries[0].levels == entries[1].levels != entries[2].levels
 
 
 def test_a_layer_with_no_gradient_is_left_out(session: Session) -> None:
     shown = dataclasses.replace(shown_by(session), layers=["aux"])
-    assert export_entries.layer_entries(shown) == []
+    assert layer_entries(shown) == []
 
 
 def test_the_channel_entry_holds_the_selected_channel(session: Session) -> None:
@@ -94,16 +95,16 @@ def test_files_are_written_with_a_manifest(qtbot: QtBot, session: Session, tmp_p
     told: list[Message] = []
     session.message_told.connect(told.append)
     dialog = made(qtbot, session, ALL_LAYERS, tmp_path / "out")
-    assert dialog.go.text() == "Export 8 files"
+    assert dialog.go.text() == "Export 12 files"
     assert "Nothing will be overwritten" in dialog.summary.text()
     assert not dialog.picture.pixmap().isNull()
     written(qtbot, session, dialog)
     files = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert len([name for name in files if name.endswith(".png")]) == 4
+    assert len([name for name in files if name.endswith(".png")]) == 6
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert set(manifest["files"]) == {name for name in files if name != "manifest.json"}
     assert told[-1].tone == "ok"
-    assert told[-1].what == "8 files written."
+    assert told[-1].what == "12 files written."
     assert settings.export_folder() == str(tmp_path / "out")
 
 
@@ -168,12 +169,12 @@ def test_every_kind_that_is_ticked_is_written_for_every_layer_and_input(
     assert dialog.form.chosen_kinds() == (Shown.OUTPUT,)
     dialog.form.kinds[Shown.GRADIENT].click()
     settled(qtbot, session)
-    assert dialog.go.text() == "Export 16 files"  # 2 layers, 2 inputs, 2 kinds, 2 formats
+    assert dialog.go.text() == "Export 24 files"  # 3 calls of 2 layers, 2 inputs, 2 kinds, 2 formats
     written(qtbot, session, dialog)
     files = json.loads((tmp_path / "manifest.json").read_text())["files"]
-    told = {(one["path"], one["input"], one["kind"]) for one in files.values()}
-    assert len(told) == 8
-    assert {kind for _, _, kind in told} == {"output", "grad_output"}
+    told = {(one["path"], one["call"], one["input"], one["kind"]) for one in files.values()}
+    assert len(told) == 12
+    assert {kind for *_, kind in told} == {"output", "grad_output"}
     assert all((tmp_path / name).is_file() for name in files)
 
 

@@ -20,7 +20,7 @@ from hookviewer.gui import cams, settings
 from hookviewer.gui.cam_choice import CamChoice, leaf_of, parts_of, remembered_choice
 from hookviewer.gui.cam_lines import lines_of
 from hookviewer.gui.export_dialog import shown_by
-from hookviewer.gui.export_entries import layer_entries
+from hookviewer.gui.export_layers import layer_entries
 from hookviewer.gui.method_popover import MethodPopover
 from hookviewer.gui.method_words import cost_of, in_order, line_of, title_of
 from hookviewer.gui.reading import read_out

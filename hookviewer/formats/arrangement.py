@@ -14,21 +14,24 @@ _LARGEST_CELL = 32
 _ASPECT = 1.5
 
 
-def arrangement(shape: Sequence[int], figure: Figure) -> tuple[int, int]:
+def arrangement(shape: Sequence[int], figure: Figure, across: int = 0) -> tuple[int, int]:
     """Return columns and the enlargement of a cell for maps [C, H, W]: whole numbers, so a cell stays a cell.
 
-    Of the numbers around the usual one, that whose wall comes nearest to the page's width and to 3 : 2.
+    Of the numbers around the usual one, that whose wall comes nearest to the page's width and to 3 : 2;
+    `across` where so many belong in a row.
     """
     count, height, width = shape
+    if across:
+        return across, _enlargement(across, width, figure.size)
     usual = render.wall_columns(count, height, width, gutter=0, aspect=_ASPECT)
     around = range(max(1, usual * 2 // 3), min(count, usual * 3 // 2 + 1) + 1)
     choices = [(columns, _enlargement(columns, width, figure.size)) for columns in around]
     return min(choices, key=lambda choice: _misfit(shape, choice[0], choice[1], figure.size))
 
 
-def size_of(shape: Sequence[int], figure: Figure) -> tuple[int, int]:
+def size_of(shape: Sequence[int], figure: Figure, across: int = 0) -> tuple[int, int]:
     """Return width and height of the wall in pixels."""
-    columns, times = arrangement(shape, figure)
+    columns, times = arrangement(shape, figure, across)
     return _extent(shape, columns, times, 2 * figure.size)
 
 

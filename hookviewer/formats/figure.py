@@ -14,6 +14,7 @@ from hookviewer.formats.arrangement import PAGE_WIDTH, arrangement, size_of
 from hookviewer.formats.entry import Entry, Figure
 from hookviewer.formats.fonts import font, spelled
 from hookviewer.formats.lettering import broken, number
+from hookviewer.formats.painting import tiles_of
 from hookviewer.resources import resource
 
 if TYPE_CHECKING:
@@ -40,11 +41,11 @@ class _Page:
 
     def __init__(self, entry: Entry, figure: Figure) -> None:
         self.entry, self.figure = entry, figure
-        self.maps = entry.maps()
+        self.tiles = tiles_of(entry)
         self.colours = _page_colours(figure.page)
-        shape = self.maps.values.shape
-        self.columns, self.times = arrangement(shape, figure)
-        self.width, self.height = size_of(shape, figure)
+        shape, across = self.tiles.shape, self.tiles.columns
+        self.columns, self.times = arrangement(shape, figure, across)
+        self.width, self.height = size_of(shape, figure, across)
         self.unit = max(figure.size, self.width / _WIDEST)
 
     def picture(self) -> Image:
@@ -76,14 +77,8 @@ class _Page:
         return min(self._px(_BAR_WIDTH), round(self._content() * 0.42))
 
     def _wall(self) -> Array:
-        return render.wall_picture(
-            self.maps.values,
-            self.entry.levels,
-            self.entry.colormap,
-            self.columns,
-            2 * self.figure.size,
-            self.times,
-        )
+        gutter = 2 * self.figure.size
+        return render.picture_wall(self.tiles.colours(), self.columns, gutter, self.times)
 
     def _blocks(self) -> list[tuple[int, Any]]:
         """Return height and painter of what stands below the wall."""
@@ -103,23 +98,38 @@ class _Page:
             render.colour_table(self.entry.colormap)[steps], (self._px(_BAR_HEIGHT), width, 4)
         )
         page.alpha_composite(Image.fromarray(np.ascontiguousarray(ramp)), (left, top))
-        low, high = self.entry.levels
         below = top + self._px(_BAR_HEIGHT + 4)
         mono, ink = font("mono", self._px(_TEXT)), self.colours["text_2"]
-        draw.text((left, below), spelled(number(low), mono), fill=ink, font=mono)
+        low, high = self._ends
+        draw.text((left, below), spelled(low, mono), fill=ink, font=mono)
         if low != high:
-            draw.text((left + width, below), spelled(number(high), mono), fill=ink, font=mono, anchor="ra")
-        if low < 0 < high:
-            self._paint_zero(draw, left + width * -low / (high - low), top)
+            draw.text((left + width, below), spelled(high, mono), fill=ink, font=mono, anchor="ra")
+        zero = zero_share(self._levels, self.entry.curve)
+        if zero is not None:
+            self._paint_zero(draw, left + width * zero, top)
         if self._bad():
             self._paint_bad(draw, left, below + self._px(_LINE))
+
+    @property
+    def _levels(self) -> Array:
+        """The levels of all tiles, [n, 2]."""
+        return np.atleast_2d(np.asarray(self.entry.scale(self.tiles.total), np.float64))
+
+    @property
+    def _ends(self) -> tuple[str, str]:
+        """What stands at both ends of the bar: numbers, or words where the tiles differ in them."""
+        levels = np.unique(self._levels, axis=0)
+        if len(levels) > 1:
+            return self.entry.ends if any(self.entry.ends) else ("min", "max")
+        low, high = levels[0].tolist()
+        return number(low), number(high)
 
     def _paint_zero(self, draw: ImageDraw, place: float, top: int) -> None:
         half = max(1, self._px(1)) / 2
         ends = (top - self._px(2), top + self._px(_BAR_HEIGHT + 2))
         draw.rectangle((place - half, ends[0], place + half, ends[1]), fill=self.colours["text"])
         mono = font("mono", self._px(_TEXT))
-        low, high = (draw.textlength(number(level) + "0", font=mono) for level in self.entry.levels)
+        low, high = (draw.textlength(end + "0", font=mono) for end in self._ends)
         if low < place - self._px(_MARGIN) < self._bar() - high:
             below = top + self._px(_BAR_HEIGHT + 4)
             draw.text((place, below), "0", fill=self.colours["text_2"], font=mono, anchor="ma")
@@ -135,7 +145,7 @@ class _Page:
 
     @functools.cached_property
     def _counts(self) -> list[tuple[str, render.Colour, int]]:
-        values = self.maps.values
+        values = self.tiles.maps.values
         if values.dtype.kind != "f":
             return []
         found = (
@@ -170,17 +180,27 @@ class _Page:
             top += self._px(_LINE)
 
     def _number_tiles(self, draw: ImageDraw) -> None:
-        _, height, width = self.maps.values.shape
+        _, height, width = self.tiles.shape
         gutter, small = 2 * self.figure.size, font("mono", self._px(9))
-        first = self.entry.channel or 0
-        for index in range(len(self.maps.values)):
+        for index, words in enumerate(self.tiles.names):
             row, column = divmod(index, self.columns)
             left = self._px(_MARGIN) + column * (width * self.times + gutter)
             top = self._px(_TOP) + row * (height * self.times + gutter)
-            words = self.maps.titles[index] if self.maps.titles else str(first + index)
             edge = draw.textlength(words, font=small) + self._px(6)
             draw.rectangle((left, top, left + edge, top + self._px(12)), fill=(16, 18, 22, 255))
             draw.text((left + self._px(3), top + self._px(1)), words, fill=(255, 255, 255, 255), font=small)
+
+
+def zero_share(levels: Array, curve: str) -> float | None:
+    """Return where zero lies between the ends of levels [n, 2], 0 to 1; None outside, or where they differ.
+
+    On a logarithmic curve it lies where the curve puts it.
+    """
+    if not ((levels[:, 0] < 0) & (levels[:, 1] > 0)).all():
+        return None
+    low, span, _ = render.steps_of(levels, curve)
+    shares = -low / span
+    return float(shares[0]) if np.ptp(shares) < 1e-6 else None
 
 
 @functools.cache

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from hookviewer import render
 from hookviewer.errors import HookViewerError
@@ -15,6 +14,7 @@ from hookviewer.formats.arrangement import size_of
 from hookviewer.formats.entry import Entry, Figure
 from hookviewer.formats.figure import drawn
 from hookviewer.formats.format import RecordFormat
+from hookviewer.formats.painting import tiles_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -29,7 +29,7 @@ class Png(RecordFormat):
     def refusal(self, entry: Entry) -> str:
         """Return why there is nothing to draw, or nothing."""
         try:
-            entry.maps()
+            tiles_of(entry)
         except HookViewerError as error:
             return str(error)
         return ""
@@ -49,11 +49,11 @@ class Png(RecordFormat):
 
     def estimate(self, entry: Entry, figure: Figure | None) -> int:
         """Return about how many bytes the file will have; noise hardly compresses, enlarged cells do."""
-        shape = entry.maps().values.shape
-        cells: int = shape[0] * shape[1] * shape[2]
+        tiles = tiles_of(entry)
+        cells: int = math.prod(tiles.shape)
         if figure is None:
             return round(cells * 0.8) + 1500
-        width, height = size_of(shape, figure)
+        width, height = size_of(tiles.shape, figure, tiles.columns)
         return round(cells * 2.4 + width * height * 0.15) + 8_000 * figure.size
 
 
@@ -61,14 +61,15 @@ def picture(entry: Entry) -> Image:
     """Return the plain picture of an entry: 256 palette colours, or RGBA where NaN needs one more."""
     from PIL import Image
 
-    maps = entry.maps()
-    values = maps.values
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        table = render.colour_table(entry.colormap)
-        red, green, blue, _ = table[render.zero_index(entry.colormap)].tolist()
-        pixels = render.wall_picture(values, entry.levels, entry.colormap, ground=(red, green, blue, 255))
+    tiles = tiles_of(entry)
+    index, table = tiles.index(), render.colour_table(entry.colormap)
+    across = tiles.columns or None
+    if index is None:
+        ground = table[render.zero_index(entry.colormap)].tolist()
+        pixels = render.picture_wall(tiles.colours(), across, ground=tuple(ground))
         return Image.fromarray(pixels).convert("RGB")
-    index = render.wall_index(values, entry.levels, entry.colormap)
-    image = Image.frombytes("P", (index.shape[1], index.shape[0]), index.tobytes())
-    image.putpalette(render.colour_table(entry.colormap)[:, :3].tobytes())
+    columns = across or render.wall_columns(*tiles.shape)
+    wall = render.tiled(index, columns, 2, render.zero_index(entry.colormap))
+    image = Image.frombytes("P", (wall.shape[1], wall.shape[0]), wall.tobytes())
+    image.putpalette(table[:, :3].tobytes())
     return image

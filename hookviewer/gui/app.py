@@ -17,8 +17,9 @@ from torch import nn
 from hookviewer import memory
 from hookviewer.errors import HookViewerError
 from hookviewer.formats.export import export
-from hookviewer.gui import export_entries, settings
+from hookviewer.gui import settings
 from hookviewer.gui.export_dialog import shown_by
+from hookviewer.gui.export_layers import layer_entries
 from hookviewer.gui.first import DEMO
 from hookviewer.gui.main_window import MainWindow
 from hookviewer.gui.opening import DEMO_INPUTS, DEMO_UNTICKED
@@ -115,7 +116,7 @@ def main_offscreen(
                 _open_and_run(window, model, weights, inputs, (), trust)
             written.append(folder / f"window-{theme}.png")
             _save(window, written[-1])
-        entries = export_entries.layer_entries(shown_by(window.session))
+        entries = layer_entries(shown_by(window.session))
         manifest = export(entries, folder / "walls", formats=("png",))
         written += [manifest.folder / name for name in manifest.files]
     finally:

@@ -17,16 +17,18 @@ from hookviewer.formats import Entry, Figure
 from hookviewer.formats.export import Manifest, Planned, export, planned
 from hookviewer.gui import export_entries, numbers, settings
 from hookviewer.gui.export_form import ExportForm
+from hookviewer.gui.export_layers import layer_entries
 from hookviewer.gui.export_preview import preview
+from hookviewer.gui.export_weights import WeightsRead
 from hookviewer.gui.module_facts import executed
 from hookviewer.gui.parts import button, column, frame, label, row
 from hookviewer.gui.runner import Failure, Job
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import Message, Offer
+from hookviewer.gui.state import SIDED, Message, Offer, Shown
 from hookviewer.gui.theme import SEMIBOLD, scaled
 
 LANE = "export"
-WHATS = (export_entries.layer_entries, export_entries.wall_entries, export_entries.channel_entries)
+WHATS = (layer_entries, export_entries.wall_entries, export_entries.channel_entries)
 ALL_LAYERS, THIS_LAYER, THIS_CHANNEL = range(3)
 
 
@@ -53,7 +55,10 @@ class ExportDialog(QDialog):
         self._shown = shown_by(session)
         self._entries: Sequence[Entry] = ()
         self._planned = Planned((), 0, ())
-        self.form = ExportForm(self._what_names(), settings.export_folder())
+        self._weights = WeightsRead(session, self._shown.layers)
+        self._weights.changed.connect(self._on_weights_read)
+        side = session.selection.side if session.selection.shown in SIDED else "output"
+        self.form = ExportForm(self._what_names(), settings.export_folder(), side)
         self.form.what.setCurrentIndex(what)
         self.form.choose_kinds([session.selection.shown])
         self._started = 0.0
@@ -119,8 +124,15 @@ class ExportDialog(QDialog):
             return
         self._made = (what, kinds)
         nothing = what == ALL_LAYERS and not kinds
-        shown = dataclasses.replace(self._shown, kinds=kinds if what == ALL_LAYERS else ())
+        if what == ALL_LAYERS and Shown.WEIGHTS in kinds:
+            self._weights.want()
+        weights = self._weights.found or {}
+        shown = dataclasses.replace(self._shown, kinds=kinds if what == ALL_LAYERS else (), weights=weights)
         self._entries = () if nothing else WHATS[what](shown)
+
+    def _on_weights_read(self) -> None:
+        self._made = None
+        self._on_form_changed()
 
     def _on_form_changed(self) -> None:
         self._make_entries()
@@ -140,7 +152,9 @@ class ExportDialog(QDialog):
         size = numbers.size(self._planned.bytes)
         self.form.overwrite.setVisible(bool(existing))
         blocked = bool(existing) and not self.form.overwrite.isChecked()
-        if not count:
+        if self._weights.reading:
+            self._say(self.tr("Reading the weights …"), "caption")
+        elif not count:
             chosen = bool(self.form.chosen_kinds()) or self.form.what.currentIndex() != ALL_LAYERS
             lacking = self.tr("Nothing is recorded that could be exported: run the model first.")
             self._say(lacking if chosen else self.tr("Choose at least one kind."), "warn")
@@ -152,7 +166,7 @@ class ExportDialog(QDialog):
             one = self.tr("1 new file, {}. Nothing will be overwritten.").format(size)
             self._say(one if count == 1 else words.format(count, size), "caption")
         self.go.setText(self.tr("Export 1 file") if count == 1 else self.tr("Export {} files").format(count))
-        self.go.setEnabled(count > 0 and not blocked)
+        self.go.setEnabled(count > 0 and not blocked and not self._weights.reading)
 
     def _say(self, text: str, role: str) -> None:
         self.summary.setText(text)
@@ -162,7 +176,12 @@ class ExportDialog(QDialog):
 
     def _show_preview(self, figure: Figure | None) -> None:
         if not self._entries:
-            self.picture.setText(self.tr("Nothing to show: this layer is not recorded."))
+            reading = self._weights.reading
+            self.picture.setText(
+                self.tr("Reading the weights …")
+                if reading
+                else self.tr("Nothing to show: this layer is not recorded.")
+            )
             return
         entry, ratio = self._entries[0], self.devicePixelRatioF()
         box = (round(scaled(476) * ratio), round(scaled(420) * ratio))

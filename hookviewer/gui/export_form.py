@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from hookviewer.formats import Figure
 from hookviewer.formats.entry import PAGES, SIZES
 from hookviewer.gui.dialogs import field, line_edit
-from hookviewer.gui.parts import Segmented, column, rule, tool
+from hookviewer.gui.parts import Segmented, column, label, rule, tool
 from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import font
 
@@ -32,7 +32,9 @@ class ExportForm(QFrame):
 
     changed = Signal()
 
-    def __init__(self, whats: Sequence[str], folder: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, whats: Sequence[str], folder: str, side: str = "output", parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.what = QComboBox()
         self.what.addItems(list(whats))
@@ -42,7 +44,12 @@ class ExportForm(QFrame):
         self.format = Segmented([self.tr("PNG on a page"), self.tr("PNG plain"), "npz"])
         self.scale = Segmented([f"{size}×" for size in SIZES])
         self.page = Segmented([self.tr("White"), self.tr("Dark"), self.tr("Clear")])
-        self.kinds = {kind: self._box(words, on=False) for kind, words in self._kind_names().items()}
+        self.kinds = {kind: self._box(words, on=False) for kind, words in self._kind_names(side).items()}
+        self.kinds[Shown.WEIGHTS].setToolTip(
+            self.tr("Parameters and buffers; beside them their gradients where they were recorded")
+        )
+        self.side = label(self._side_words(side), "caption", 11)
+        self.side.setVisible(bool(self._side_words(side)))
         self.caption = self._box(self.tr("Caption: model, layer, kind, shape, input, target"), on=True)
         self.colour_bar = self._box(self.tr("Colour bar with the scale in force"), on=True)
         self.numbers = self._box(self.tr("Channel numbers on the tiles"), on=False)
@@ -58,14 +65,23 @@ class ExportForm(QFrame):
             one.changed.connect(self._on_changed)
         self.folder.textChanged.connect(self._on_changed)
 
-    def _kind_names(self) -> dict[Shown, str]:
+    def _kind_names(self, side: str) -> dict[Shown, str]:
         return {
-            Shown.OUTPUT: self.tr("Output"),
+            Shown.OUTPUT: self.tr("Output") if side == "output" else self.tr("Input"),
             Shown.GRADIENT: self.tr("Gradient"),
+            Shown.MAGNITUDE: self.tr("|Gradient|"),
             Shown.PRODUCT: self.tr("Product"),
             Shown.GRAD_CAM: self.tr("CAM"),
             Shown.ATTENTION: self.tr("Attention"),
+            Shown.WEIGHTS: self.tr("Weights"),
         }
+
+    def _side_words(self, side: str) -> str:
+        words = {
+            "input": self.tr("At the input of each layer, through this module"),
+            "total": self.tr("At the input of each layer, through all its uses"),
+        }
+        return words.get(side, "")
 
     def choose_kinds(self, chosen: Sequence[Shown]) -> None:
         """Tick these kinds and no others, without telling of it."""
@@ -90,11 +106,11 @@ class ExportForm(QFrame):
         grid = QGridLayout(kinds)
         grid.setContentsMargins(0, 0, 0, 0)
         for place, made in enumerate(self.kinds.values()):
-            grid.addWidget(made, place // 2, place % 2)
+            grid.addWidget(made, place // 3, place % 3)
         boxes = (self.caption, self.colour_bar, self.numbers, self.arrays)
         self.setLayout(
             column(
-                *(field(self.tr("What"), self.what), 8, field(self.tr("Kinds"), kinds), 8),
+                *(field(self.tr("What"), self.what), 8, field(self.tr("Kinds"), kinds), self.side, 8),
                 *(field(self.tr("Format"), self.format, _rest()), 8),
                 *(field(self.tr("Size"), self.scale, _rest()), 8, field(self.tr("Page"), self.page, _rest())),
                 *(12, rule(), 12, column(*boxes, spacing=9), 12, rule(), 12),

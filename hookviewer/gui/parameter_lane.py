@@ -83,9 +83,9 @@ class ParameterLane:
 
         def work(job: Job) -> Recording:
             runnable = Runnable(model) if item is None else models.runnable(model, settings, item.input)
-            return _values(runnable, path, settings.budget)
+            return values_of(runnable, path, settings.budget)
 
-        arrived = partial(self._on_read, path, source, _named(item, source))
+        arrived = partial(self._on_read, path, source, variant_name(item, source))
         session.runner.submit(
             LANE, work, on_result=arrived, on_failure=partial(self._on_read_failed, arrived, path)
         )
@@ -157,7 +157,7 @@ class ParameterLane:
             self._session.set_look(parameters=made)
 
 
-def _values(runnable: Runnable, path: str, budget: int) -> Recording:
+def values_of(runnable: Runnable, path: str, budget: int) -> Recording:
     """Return the weights of a layer, of another model those of the layer that stands beside it."""
     renaming = runnable.renaming
     if renaming is None:
@@ -167,7 +167,7 @@ def _values(runnable: Runnable, path: str, budget: int) -> Recording:
     return renaming.recording(found, HookPlan(frozenset({path}), frozenset({Kind.PARAM})))
 
 
-def _named(item: InputItem | None, source: tuple[object, ...]) -> str:
+def variant_name(item: InputItem | None, source: tuple[object, ...]) -> str:
     """Return the name of the variant whose weights are not those of the open model."""
     return "" if item is None or source == (change_of(Settings()), ()) else item.variant.name
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QPainter
 
+from hookviewer import render
 from hookviewer.gui.theme import theme
 from hookviewer.gui.views import placing
 from hookviewer.gui.views.feature_maps import FeatureMaps
@@ -42,9 +43,5 @@ class ColourKernels(FeatureMaps):
 
 def packed(colours: Array, levels: tuple[float, float]) -> Array:
     """Return [C, H, W, 3] as 0xffRRGGBB; the levels stand for no light and all of it, NaN is no light."""
-    low, high = levels
-    span = high - low if high > low else 1.0
-    with np.errstate(invalid="ignore", over="ignore"):
-        share = np.nan_to_num(np.clip((colours - low) / span, 0.0, 1.0))
-    light = (share * 255 + 0.5).astype(np.uint32)
+    light = render.lights(colours, levels).astype(np.uint32)
     return light[..., 0] << 16 | light[..., 1] << 8 | light[..., 2] | np.uint32(0xFF000000)
