@@ -16,6 +16,8 @@ from hookviewer.targets import Target
 RULES = ("top", "class", "sum", "unit", "output", "loss", "dot", "none")
 FIRST_CHOICES = ("scores", "logits", "out")
 """Names of the tensors of an output that a target is taken of, where one has such a name."""
+STEP_AXES = 4
+"""So many axes has each of several tensors that are taken for one answer, made better step by step."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,10 +25,12 @@ class TargetChoice:
     """A target: `rule` is a word of `RULES`, the other fields say what that rule needs.
 
     `class` has its `index`. `unit` has `path`, `call` and `place`: a lone number is a channel, summed;
-    several are an index into the tensor. `output` has the index `place` into a tensor of the output. In a
-    place None is a whole axis, which is summed. `loss` has its name `loss` (see `targets.LOSSES`) and a
-    `label` or a `file` of it; `dot` has a `file` with the vector. `none` runs no backward pass. `leaf` is
-    the output's (for a unit the module's) tensor; None is the one that `float_leaf` finds.
+    several are an index into the tensor. `top` is the highest score; where no leaf was chosen, of an answer
+    in steps (see `steps_of`) the sum of the last one, and no target where neither can be had. `output` has
+    the index `place` into a tensor of the output. In a place None is a whole axis, which is summed. `loss`
+    has its name `loss` (see `targets.LOSSES`) and a `label` or a `file` of it; `dot` has a `file` with the
+    vector. `none` runs no backward pass. `leaf` is the output's (for a unit the module's) tensor; None is
+    the one that `float_leaf` finds.
     """
 
     rule: str = "top"
@@ -63,8 +67,13 @@ class _Chosen(targets.Deferred):
 
     choice: TargetChoice
 
+    @property
+    def gives_way(self) -> bool:  # type: ignore[override]  # what nobody has chosen is nobody's mistake
+        return self.choice == TargetChoice()
+
     def resolved(self, output: Any) -> Target:
-        return self._at(float_leaf(output) if self.choice.leaf is None else self.choice.leaf)
+        leaf = float_leaf(output) if self.choice.leaf is None else self.choice.leaf
+        return targets.total(leaf) if self.gives_way and steps_of(output) else self._at(leaf)
 
     def __str__(self) -> str:
         return str(self._at(self.choice.leaf or ""))
@@ -90,11 +99,30 @@ class _Chosen(targets.Deferred):
 def float_leaf(output: Any) -> str:
     """Return the leaf that a target is taken of when none was chosen, `""` when there is none.
 
-    It is the first tensor of floating point numbers called as in `FIRST_CHOICES`, or else the first at all.
+    It is the first tensor of floating point numbers called as in `FIRST_CHOICES`, of steps the last one, or
+    else the first at all.
     """
+    steps = steps_of(output)
+    if steps:
+        return steps[-1]
     floats = [leaf for leaf, tensor in leaves(output) if tensor.is_floating_point()]
     named = [leaf for leaf in floats for name in FIRST_CHOICES if leaf.endswith((f"[{name!r}]", f".{name}"))]
     return (named or floats or [""])[0]
+
+
+def steps_of(output: Any) -> tuple[str, ...]:
+    """Return the leaves of an answer that was made better step by step; nothing where it is none.
+
+    That is a plain list or tuple of two or more maps of one shape, such as the flows of an optical flow
+    network.
+    """
+    if type(output) not in (list, tuple) or len(output) < 2:
+        return ()
+    if not all(isinstance(one, torch.Tensor) and one.is_floating_point() for one in output):
+        return ()
+    shapes = {tuple(one.shape) for one in output}
+    whole = len(shapes) == 1 and all(len(shape) == STEP_AXES for shape in shapes)
+    return tuple(f"[{place}]" for place in range(len(output))) if whole else ()
 
 
 def _label(choice: TargetChoice) -> Any:

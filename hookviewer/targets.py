@@ -30,7 +30,12 @@ OF_CLASSES = ("cross_entropy", "nll_loss")
 
 
 class Deferred(ABC):
-    """A target that is known only once the output is there."""
+    """A target that is known only once the output is there.
+
+    One that gives way leaves a run without gradients where it cannot be had; others end the run by an error.
+    """
+
+    gives_way = False
 
     @abstractmethod
     def resolved(self, output: Any) -> Target:

@@ -18,12 +18,14 @@ from torch.nn import functional
 from hookviewer.gui.export_entries import Shown, wall_entries
 from hookviewer.gui.main_window import MainWindow
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import Selection, TargetChoice
+from hookviewer.gui.state import Message, Selection, TargetChoice
+from hookviewer.gui.target_box import TargetBox
 from hookviewer.gui.target_dialog import RULES, TargetDialog
 from hookviewer.gui.target_names import sentence, short
 from hookviewer.gui.target_pages import LossPage, OutputPage, UnitPage, VectorPage
 from hookviewer.gui.target_rows import rows
-from hookviewer.kinds import Kind
+from hookviewer.gui.target_value import TargetValue
+from hookviewer.kinds import Key, Kind
 from hookviewer.target_words import chosen
 
 NAMES = ("cat", "dog", "hen", "owl")
@@ -184,18 +186,104 @@ class Nothing(Detector):
         return [{name: value[:0] for name, value in super().forward(x)[0].items()}]
 
 
-def test_a_picture_with_nothing_in_it_says_so(qtbot: QtBot) -> None:
+def told_by(session: Session) -> list[Message]:
+    told: list[Message] = []
+    session.message_told.connect(told.append)
+    return told
+
+
+def test_a_picture_with_nothing_in_it_is_shown_without_gradients(qtbot: QtBot) -> None:
     session = Session()
+    told = told_by(session)
     session.set_model(Nothing())
-    session.add_inputs([picture(0)])
+    value = TargetValue(session)
+    qtbot.addWidget(value)
+    session.add_inputs([picture(0), picture(1)])
+    session.tick(["conv"], True)
     settled(qtbot, session)
     run = session.runs[1]
-    assert run.error is not None
-    assert "nothing was found" in run.error.sentence
+    assert run.error is None
     assert run.guesses == ()
+    assert run.recording.record("conv", Kind.OUTPUT).shape == (1, 3, 8, 8)
+    assert "nothing was found" in run.recording.reason(Key("conv", Kind.GRAD_OUTPUT))
+    assert [(one.tone, one.what) for one in told] == [("info", "picture0 has no gradients.")]
+    assert "nothing was found" in told[0].now
+    assert value.text() == "= –"
+    assert value.toolTip().count("nothing was found") == 2
     dialog = opened(qtbot, session, "output")
     assert not dialog.go.isEnabled()
     assert "nothing to pick from" in dialog.value.text()
+    session.set_settings(target=chosen("class 1 of [0]['scores']"))
+    settled(qtbot, session)
+    error = session.runs[1].error
+    assert error is not None
+    assert "no class 1" in error.sentence  # what somebody chose is a mistake that is told
+    session.close()
+
+
+class Flow(nn.Module):
+    """Returns an answer in three steps, as an optical flow network does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 2, 1)
+
+    def forward(self, x: torch.Tensor) -> list[torch.Tensor]:
+        first = self.conv(x)
+        return [first, first * 2, first * 3]
+
+
+def test_an_answer_in_steps_has_the_sum_of_the_last_one_as_its_target(qtbot: QtBot) -> None:
+    session = Session()
+    told = told_by(session)
+    box = TargetBox(session)
+    qtbot.addWidget(box)
+    session.set_model(Flow())
+    session.add_inputs([picture(0)])
+    session.tick(["conv"], True)
+    settled(qtbot, session)
+    run = session.runs[1]
+    assert run.error is None
+    assert told == []
+    assert run.recording.target_value == pytest.approx(float(run.recording.output[2].sum()))
+    np.testing.assert_array_equal(run.recording.record("conv", Kind.GRAD_OUTPUT).array(), 3.0)
+    assert box.currentText() == "Sum of [2], the last of 3"
+    assert "the sum of [2]" in box.toolTip()
+    session.close()
+
+
+class Integers(Detector):
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.conv(x).argmax(1)
+
+
+class Words(Detector):
+    def forward(self, x: torch.Tensor) -> Any:
+        return f"mean {self.conv(x).mean():.3f}"
+
+
+class Detached(Detector):
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.conv(x).mean((2, 3)).detach()
+
+
+class Complex(Detector):
+    def forward(self, x: torch.Tensor) -> Any:
+        return torch.fft.fft2(self.conv(x))
+
+
+@pytest.mark.parametrize("net", [Integers, Words, Detached, Complex])
+def test_no_output_makes_the_first_run_fail(qtbot: QtBot, net: type[nn.Module]) -> None:
+    session = Session()
+    told = told_by(session)
+    session.set_model(net())
+    session.add_inputs([picture(0)])
+    session.tick(["conv"], True)
+    settled(qtbot, session)
+    run = session.runs[1]
+    assert run.error is None
+    assert "There is no target in this run" in run.recording.reason(Key("conv", Kind.GRAD_OUTPUT))
+    assert [one.tone for one in told] == ["info"]
     session.close()
 
 

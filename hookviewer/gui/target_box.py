@@ -7,10 +7,11 @@ from PySide6.QtWidgets import QWidget
 from hookviewer.gui import target_names
 from hookviewer.gui.choices import Choice
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import Guess, TargetChoice
+from hookviewer.gui.state import TargetChoice
 from hookviewer.gui.target_classes import current_run, known_names
 from hookviewer.gui.target_dialog import TargetDialog
 from hookviewer.gui.target_value import value_lines
+from hookviewer.target_choice import steps_of
 
 CHOOSE = "choose"
 MOST_LEAVES = 12
@@ -52,8 +53,13 @@ class TargetBox(Choice):
         self.update()
 
     def _entries(self) -> list[tuple[str, object]]:
-        guesses, chosen = self._guesses(), self._session.settings.target
+        chosen = self._session.settings.target
+        run = current_run(self._session)
+        guesses = run.guesses[:5] if run is not None else ()
         top = self.tr("Top class") + (f": {guesses[0].name}" if guesses else "")
+        steps = steps_of(run.recording.output) if run is not None else ()
+        if steps:
+            top = self.tr("Sum of {}, the last of {}").format(steps[-1], len(steps))
         entries: list[tuple[str, object]] = [
             (top, TargetChoice("top")),
             (self.tr("Sum of the output"), TargetChoice("sum")),
@@ -78,10 +84,6 @@ class TargetBox(Choice):
                 entries.append((self.tr("Top class of {}").format(leaf), TargetChoice("top", leaf=leaf)))
             entries.append((self.tr("Sum of {}").format(leaf), TargetChoice("sum", leaf=leaf)))
         return entries
-
-    def _guesses(self) -> tuple[Guess, ...]:
-        run = current_run(self._session)
-        return run.guesses[:5] if run is not None else ()
 
     def _show_chosen(self) -> None:
         chosen = self._session.settings.target

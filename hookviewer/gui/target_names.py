@@ -11,10 +11,11 @@ from PySide6.QtCore import QCoreApplication
 
 from hookviewer import targets
 from hookviewer.errors import HookViewerError
+from hookviewer.hooks import NO_TARGET
 from hookviewer.kinds import Key, Kind
 from hookviewer.leaves import leaves
 from hookviewer.recording import Recording
-from hookviewer.target_choice import TargetChoice
+from hookviewer.target_choice import TargetChoice, steps_of
 
 LOSS_NAMES = {
     "cross_entropy": "Cross entropy",
@@ -103,6 +104,17 @@ _SENTENCES: dict[str, Callable[[TargetChoice, Sequence[str]], str]] = {
     ),
     "dot": lambda choice, names: _tr("the output weighted by {}").format(Path(choice.file).name),
 }
+
+
+def in_force(choice: TargetChoice, output: Any) -> TargetChoice:
+    """Return what a choice comes to: where an answer is made better step by step, the sum of the last one."""
+    steps = steps_of(output)
+    return TargetChoice("sum", leaf=steps[-1]) if steps and choice == TargetChoice() else choice
+
+
+def no_target(recording: Recording) -> str:
+    """Return why a run had no target although one was wanted, or nothing."""
+    return next((note for note in recording.notes if note.startswith(NO_TARGET)), "")
 
 
 def value_on(choice: TargetChoice, recording: Recording) -> float:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from hookviewer.gui import target_names
 from hookviewer.gui.numbers import number
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import Run
+from hookviewer.gui.state import Run, TargetChoice
 from hookviewer.gui.target_classes import current_run, known_names
 from hookviewer.gui.theme import font
 
@@ -28,8 +28,10 @@ class TargetValue(QLabel):
 
     def refresh(self) -> None:
         """Show the value of the current input's run."""
-        value = value_of(self._session, current_run(self._session))
-        self.setText("" if value is None else f"= {number(value)}")
+        run = current_run(self._session)
+        value = value_of(self._session, run)
+        none = "" if run is None or not target_names.no_target(run.recording) else "= –"
+        self.setText(none if value is None else f"= {number(value)}")
         self.setToolTip(value_lines(self._session))
         self.setAccessibleName(self.tr("Value of the target") + f" {self.text()}")
 
@@ -42,10 +44,18 @@ def value_of(session: Session, run: Run | None) -> float | None:
 
 def value_lines(session: Session) -> str:
     """Return what gradients start from, and below it what that came to on every ticked input."""
-    chosen = target_names.sentence(session.settings.target, known_names(session))
-    lines = [
-        f"{item.title}: {number(found)}"
-        for item in session.ticked_inputs
-        if (found := value_of(session, session.runs.get(item.number))) is not None
-    ]
-    return "\n".join((chosen, *lines))
+    run = current_run(session)
+    chosen = session.settings.target if run is None else in_force(session, run)
+    lines = [target_names.sentence(chosen, known_names(session))]
+    for item in session.ticked_inputs:
+        made = session.runs.get(item.number)
+        found = value_of(session, made)
+        why = "" if made is None else target_names.no_target(made.recording)
+        if found is not None or why:
+            lines.append(f"{item.title}: {why if found is None else number(found)}")
+    return "\n".join(lines)
+
+
+def in_force(session: Session, run: Run) -> TargetChoice:
+    """Return what the chosen target comes to in a run."""
+    return target_names.in_force(session.settings.target, run.recording.output)

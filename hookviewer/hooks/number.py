@@ -9,7 +9,19 @@ import torch
 from hookviewer.errors import HookViewerError
 from hookviewer.hooks.state import State
 from hookviewer.leaves import leaves
-from hookviewer.targets import Target, unit
+from hookviewer.targets import Deferred, Target, unit
+
+NO_TARGET = "There is no target in this run"
+
+
+def aimed(state: State, target: Target, output: Any) -> torch.Tensor | str:
+    """Return the target as a 0-d tensor, or why there is none where it is one that gives way."""
+    try:
+        return number_of(state, target, output)
+    except HookViewerError as mistake:
+        if isinstance(target, Deferred) and target.gives_way:
+            return f"{NO_TARGET}: {mistake}"
+        raise
 
 
 def number_of(state: State, target: Target, output: Any) -> torch.Tensor:

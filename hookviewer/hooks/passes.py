@@ -20,7 +20,7 @@ from hookviewer.hooks.failures import forget_frames, given_shapes, model_error, 
 from hookviewer.hooks.functional import FunctionalCalls
 from hookviewer.hooks.gradients import Gradients
 from hookviewer.hooks.journal import Journal
-from hookviewer.hooks.number import number_of
+from hookviewer.hooks.number import aimed
 from hookviewer.hooks.observer import Observer
 from hookviewer.hooks.prepare import (
     all_parameters,
@@ -84,7 +84,7 @@ class Run:
         )
         self.functional = None if request.ops is None else FunctionalCalls(index, self.state, check_cancelled)
         self.used: set[str] = set()
-        self.stopped = ""
+        self.stopped = self.aimless = ""
         self.output: Any = None
         self.target_value: float | None = None
 
@@ -168,7 +168,11 @@ class Run:
 
     def _aim(self, target: Target, output: Any) -> None:
         """Evaluate the target, and run the backward pass from it."""
-        number = number_of(self.state, target, output)
+        number = aimed(self.state, target, output)
+        if isinstance(number, str):
+            self.aimless = number
+            self.journal.note(number)
+            return
         self.target_value = float(number.detach())
         self.provenance["target"] = described(target, output)
         if self.gradients is not None:
@@ -245,6 +249,7 @@ class Run:
             used=self.used,
             used_by={} if self.functional is None else self.functional.used,
             stopped=self.stopped,
+            aimless=self.aimless,
             after_target=self._comes_after_target,
         )
         return Recording(

@@ -58,6 +58,7 @@ class Absence:
         used: Set[str],
         used_by: Mapping[str, str],
         stopped: str,
+        aimless: str = "",
         after_target: Callable[[Frame, Kind], bool] = lambda frame, kind: False,
     ) -> None:
         self.index = index
@@ -70,6 +71,8 @@ class Absence:
         """The functional call that uses the parameters of a module, where functional calls are listed."""
         self.stopped = stopped
         """A sentence on why the run ended early, or nothing."""
+        self.aimless = aimless
+        """A sentence on why there was no target, or nothing."""
         self.after_target = after_target
         """Whether what a call was given or returned came to be after the target."""
 
@@ -119,7 +122,10 @@ class Absence:
     def _not_reached(self, frame: Frame, kind: Kind) -> str:
         if kind in GRADIENTS and self.after_target(frame, kind):
             return AFTER.format(self.request.target)
-        return NOT_REACHED
+        return self._unreached(kind)
+
+    def _unreached(self, kind: Kind) -> str:
+        return (kind in GRADIENTS and self.aimless) or NOT_REACHED
 
     def _no_output(self, frame: Frame) -> str:
         if frame.status == "raised":
@@ -139,11 +145,11 @@ class Absence:
         for name, value in own.items():
             frozen = "It is frozen: its requires_grad is False." if not value.requires_grad else ""
             key = Key(path, kind, 0, name)
-            yield key, self.said.get(key) or frozen or self.stopped or self._unused(path)
+            yield key, self.said.get(key) or frozen or self.stopped or self._unused(path, kind)
 
-    def _unused(self, path: str) -> str:
+    def _unused(self, path: str, kind: Kind) -> str:
         if path in self.calls.by_path:
-            return NOT_REACHED
+            return self._unreached(kind)
         return "No gradient reached it: its module was not called in this run, nor was it used directly."
 
     def _not_called(self, path: str) -> str:
