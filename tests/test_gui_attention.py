@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from torch import nn
 
 from hookviewer import render
+from hookviewer.gui.attention_tokens import names_of
 from hookviewer.gui.inspector import Inspector
 from hookviewer.gui.reading import read_out
 from hookviewer.gui.session import Session
@@ -306,6 +307,123 @@ def test_closing_while_attention_is_looked_for_ends_the_thread(qtbot):
     session.close()
     assert not any(one._forward_hooks or one._forward_pre_hooks for one in model.modules())
     assert not any(one.name.startswith("hookviewer-model") for one in threading.enumerate())
+
+
+class ByHand(nn.Module):
+    """Attention that only the code of `forward` tells."""
+
+    def __init__(self, fused: bool) -> None:
+        super().__init__()
+        self.made, self.fused = nn.Linear(3, 6), fused
+
+    def forward(self, x: T) -> T:
+        q, k = self.made(x.flatten(2).transpose(1, 2)).chunk(2, -1)
+        if self.fused:
+            return nn.functional.scaled_dot_product_attention(q[:, None], k[:, None], k[:, None])[:, 0]
+        return (q @ k.transpose(1, 2)).softmax(-1) @ k
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_attention_is_offered_where_only_the_code_of_a_module_computes_it(qtbot, fused):
+    model = nn.Sequential(ByHand(fused), nn.Softmax(-1)).eval()
+    session = session_with(qtbot, model, picture())
+    assert [path for path in ("", "0", "0.made", "1") if session.attention.offered(path)] == ["0"]
+    session.select(path="0", shown=Shown.ATTENTION)
+    settled(qtbot, session)
+    q, k = model[0].made(session.inputs[0].input.args[0].flatten(2).transpose(1, 2)).double().chunk(2, -1)
+    scores = (q @ k.transpose(1, 2)) / (math.sqrt(3) if fused else 1)
+    seen = session.attention.at(session.ticked_inputs[0]).record.tensor()[0, 0].double()
+    torch.testing.assert_close(seen, torch.softmax(scores, -1)[0].detach(), atol=1e-6, rtol=1e-5)
+    session.close()
+
+
+class Translating(nn.Module):
+    """Queries of a decoder that attend to the states of an encoder."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.embed, self.cross = nn.Embedding(50, WIDTH), nn.MultiheadAttention(WIDTH, 2, batch_first=True)
+
+    def forward(self, input_ids: T, attention_mask: T, decoder_input_ids: T) -> T:
+        seen, asked = 3 * self.embed(input_ids), 3 * self.embed(decoder_input_ids)
+        return self.cross(asked, seen, seen, key_padding_mask=attention_mask == 0)[0]
+
+
+def test_queries_that_are_other_tokens_than_the_keys_can_be_asked_by_their_own_chips(qtbot):
+    model = Translating().eval()
+    ids, mask, asked = (
+        torch.tensor([[4, 8, 15, 16]]),
+        torch.tensor([[1, 1, 1, 0]]),
+        torch.tensor([[7, 9, 11]]),
+    )
+    words = ("le", "chat", "dort", "_")
+    given = Input("a sentence", (ids, mask), {"decoder_input_ids": asked}, words=words)
+    session = session_with(qtbot, model, given)
+    panel = panel_of(qtbot, session)
+    session.select(path="cross", shown=Shown.ATTENTION)
+    settled(qtbot, session)
+    panel.refresh()
+    page = panel.attention.page
+    assert page.asking.chips.words == ("7", "9", "11")
+    assert page.chips.chips.words == words
+    click(page.asking, page.asking.rects(page.asking.width())[2].center())
+    panel.refresh()
+    states, queries = 3 * model.embed(ids), 3 * model.embed(asked)
+    weights = model.cross(queries, states, states, key_padding_mask=mask == 0)[1][0, 2].detach()
+    torch.testing.assert_close(page.scene.query.seen, weights, atol=1e-5, rtol=1e-4)
+    assert panel.attention.bar.said.text().endswith("(11)")
+    assert page.chips.tip(page.chips.rects(page.chips.width())[1].center()).startswith("token 1  chat  =")
+    assert page.matrix.tip(page.matrix.row_rect(2).center()).startswith("query 2  11\nkey 2  dort\n= ")
+    # a click on a key asks nothing: it is no query
+    click(page.chips, page.chips.rects(page.chips.width())[0].center())
+    assert session.attention.query(session.ticked_inputs[0]).token == 2
+    session.close()
+
+
+def test_tokens_before_the_grid_are_chips_below_the_picture(qtbot, shown):
+    model, session, panel = shown
+    page = panel.attention.page
+    assert page.chips.chips.words == ("class token",)
+    session.attention.select_token(5)
+    panel.refresh()
+    assert page.chips.chips.asked is None
+    click(page.chips, page.chips.rects(page.chips.width())[0].center())
+    panel.refresh()
+    assert page.scene.query.token == 0
+    weight = by_hand(model, session.inputs[0].input.args[0])[1].mean(0)[0, 0]
+    assert page.chips.chips.weights == pytest.approx((float(weight),), abs=1e-6)
+
+
+def test_names_that_would_be_a_guess_are_left_out():
+    one, other = torch.tensor([[1, 2, 3]]), torch.tensor([[4, 5, 6]])
+    model = nn.Transformer(8, 2, 1, 1, 8, batch_first=True)
+    both = Input("two", (one, other))
+    assert names_of(both, None, 3, 0) == ()
+    assert names_of(both, model, 3, 0, decoder=True) == ("4", "5", "6")
+    assert names_of(both, model, 3, 0, decoder=False) == ("1", "2", "3")
+    assert names_of(Input("floats", (one.float(),)), None, 3, 0) == ()
+    assert names_of(Input("mask", (), {"attention_mask": one}), None, 3, 0) == ()
+
+
+def test_keys_step_through_heads_and_ways_and_turn_the_page(qtbot, shown):
+    _, session, panel = shown
+    page = panel.attention.page
+    panel.setFocus()
+    for key, way, head in (
+        ("h", "head", 0),
+        ("h", "head", 1),
+        ("h", "head", 0),
+        ("a", "rollout", 0),
+        ("a", "mean", 0),
+    ):
+        qtbot.keyClicks(panel, key)
+        qtbot.wait(60)
+        assert (session.attention.look.way, session.selection.channel) == (way, head)
+    assert panel.foot.arrows.text() == "token"
+    qtbot.keyClicks(panel, "t")
+    qtbot.waitUntil(lambda: page.isHidden())
+    assert panel.foot.arrows.text() == "channel"
 
 
 def test_tokens_without_a_picture_are_chips_whose_ground_is_the_weight(qtbot):

@@ -101,7 +101,7 @@ class AttentionBar(Yielding):
 def token_words(scene: Scene) -> tuple[str, ...]:
     """Return which token is asked, in versions from the longest to the shortest."""
     query = scene.query
-    place = scene.token_words(query.token) if query.of_grid else ""
+    place = scene.asked_words(query.token)
     said = _tr("token {} of {}").format(query.token, query.tokens)
     short = _tr("token {}").format(query.token)
     return (f"{said}  ({place})", f"{short}  ({place})", short) if place else (said, short)

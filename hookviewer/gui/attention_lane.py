@@ -13,10 +13,11 @@ from hookviewer.attention import Attention, Attentions, capture_attention
 from hookviewer.errors import Cancelled, ModelError
 from hookviewer.gui import runs
 from hookviewer.gui.attention_query import MEAN, Query, check_words, first_token, query_of
-from hookviewer.gui.attention_records import attends, is_attention, keys_at
+from hookviewer.gui.attention_records import attends, is_attention, is_written_in, keys_at
 from hookviewer.gui.runner import Failure, Job
 from hookviewer.gui.state import InputItem, Message, Run, Settings, Shown
 from hookviewer.kinds import Key, Kind
+from hookviewer.modules import unwrapped
 from hookviewer.recording import Recording, statistics
 
 if TYPE_CHECKING:
@@ -89,7 +90,14 @@ class AttentionLane(QObject):
         """Return whether a module attends, as far as is known."""
         session = self._session
         recordings = [run.recording for run in session.runs.values()]
-        return any(attends(session.tree, path, one) for one in recordings) or attends(session.tree, path)
+        if any(attends(session.tree, path, one) for one in recordings) or attends(session.tree, path):
+            return True
+        try:
+            return session.model is not None and is_written_in(
+                unwrapped(session.model)[0].get_submodule(path)
+            )
+        except AttributeError:  # a functional call is no module
+            return False
 
     def at(self, item: InputItem) -> Attention | None:
         """Return the selected attention of an input; None where there is none, or none yet."""

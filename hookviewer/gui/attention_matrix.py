@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QMouseEvent, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QHelpEvent, QImage, QMouseEvent, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from hookviewer import arrays, render
 from hookviewer.gui import blending
-from hookviewer.gui.attention_scene import COLOURMAP, Scene, Values
+from hookviewer.gui.attention_scene import COLOURMAP, Levels, Scene, Values
 from hookviewer.gui.guard import guarded, painting
 from hookviewer.gui.inspector.over_map import CASING
+from hookviewer.gui.numbers import number
 from hookviewer.gui.theme import keeper, theme
 from hookviewer.gui.wall import marks
 
@@ -34,6 +35,7 @@ class AttentionMatrix(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._scene: Scene | None = None
         self._values: Values | None = None
+        self._levels = (0.0, 1.0)
         self._kept: tuple[object, QImage] | None = None
         keeper().changed.connect(self.update)
 
@@ -42,7 +44,9 @@ class AttentionMatrix(QWidget):
         self._scene = scene
         values = scene.matrix() if scene is not None else None
         same = self._values is not None and values is not None and np.array_equal(self._values, values)
-        self._values = self._values if same else values
+        if not same:
+            self._values = values
+            self._levels = (0.0, 1.0 if values is None else max(arrays.levels(values, "robust")[1], 1e-12))
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -93,6 +97,29 @@ class AttentionMatrix(QWidget):
             "The attention stays in its windows: put back in place, it would be too large to draw."
         )
 
+    @property
+    def levels(self) -> Levels:
+        """The scale: a few of the largest weights may lie above it."""
+        return self._levels
+
+    def tip(self, point: QPointF) -> str:
+        """Return what there is to say about a point: the query, the key and the weight."""
+        values, area, scene = self._values, self.area, self._scene
+        if values is None or scene is None or not area.contains(point):
+            return self.toolTip()
+        row = min(int((point.y() - area.top()) / area.height() * len(values)), len(values) - 1)
+        column = min(int((point.x() - area.left()) / area.width() * values.shape[1]), values.shape[1] - 1)
+        query = f"{row}  {scene.asked_words(row)}".strip()
+        key = f"{column}  {scene.token_words(column)}".strip()
+        weight = number(float(values[row, column]))
+        return self.tr("query {}\nkey {}\n= {}").format(query, key, weight)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self.tip(QPointF(event.pos())), self)
+            return True
+        return super().event(event)
+
     def image(self) -> QImage:
         """Return the matrix as it is painted, in device pixels, without the marks."""
         assert self._values is not None
@@ -100,9 +127,8 @@ class AttentionMatrix(QWidget):
         width, height = (max(round(side * ratio), 1) for side in (self.area.width(), self.area.height()))
         key = (id(values), width, height)
         if self._kept is None or self._kept[0] != key:
-            levels = (0.0, max(arrays.levels(values, "robust")[1], 1e-12))
             cells = blending.blocky(values, height, width)
-            pixels = np.ascontiguousarray(render.to_rgba(cells, levels, COLOURMAP)[..., :3])
+            pixels = np.ascontiguousarray(render.to_rgba(cells, self.levels, COLOURMAP)[..., :3])
             image = QImage(pixels.tobytes(), width, height, width * 3, QImage.Format.Format_RGB888)
             self._kept = (key, image.copy())
         return self._kept[1]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 from hookviewer.gui import parts
-from hookviewer.gui.attention_chips import AttentionChips
+from hookviewer.gui.attention_chips import AIR, HEIGHT, AttentionChips, Chips, key_chips, query_chips
 from hookviewer.gui.attention_heads import AttentionHeads
 from hookviewer.gui.attention_keys import AttentionKeys
 from hookviewer.gui.attention_matrix import AttentionMatrix
@@ -15,8 +16,13 @@ from hookviewer.gui.attention_query import HEAD, ROLLOUT, Query
 from hookviewer.gui.attention_scene import Scene, entropy_words, scale_words, strongest_words
 from hookviewer.gui.attention_showing import item_of
 from hookviewer.gui.giving_way import Elided
+from hookviewer.gui.guard import guarded
 from hookviewer.gui.scrolling import ScrollDown
 from hookviewer.gui.session import Session
+from hookviewer.gui.theme import scaled
+
+MOST_LINES = 12
+"""Lines of chips that are in sight without a picture; more are scrolled."""
 
 
 class AttentionPage(QFrame):
@@ -28,6 +34,7 @@ class AttentionPage(QFrame):
         self._session = session
         self.scene: Scene | None = None
         self.photo, self.chips = AttentionPhoto(), AttentionChips()
+        self.asking = AttentionChips("attention_asking")
         self.heads, self.matrix, self.keys = AttentionHeads(), AttentionMatrix(), AttentionKeys()
         self.reason = parts.label("", "caption", 12)
         self.reason.setWordWrap(True)
@@ -45,13 +52,18 @@ class AttentionPage(QFrame):
         self.scene = scene
         self._stack.setCurrentIndex(0 if scene is None else 1)
         self.reason.setText(reason)
-        for widget in (self.photo, self.chips, self.heads, self.matrix, self.keys):
+        for widget in (self.photo, self.heads, self.matrix, self.keys):
             widget.show_scene(scene)
+        self.chips.show_chips(Chips(()) if scene is None else key_chips(scene))
+        self.asking.show_chips(Chips(()) if scene is None else query_chips(scene))
         if scene is None:
             return
         placed = scene.query.grid is not None
         self.photo.setVisible(placed)
-        self._chips.setVisible(not placed)
+        self._chips.setVisible(bool(self.chips.chips.words))
+        for one in (self._asking, self._asking_title):
+            one.setVisible(bool(self.asking.chips.words))
+        self._fit_chips()
         self._photo_title.setText(self._title(scene, placed=placed))
         most, scale = strongest_words(scene.query), scale_words(scene.seen_levels)
         self._said["photo"].say(
@@ -60,7 +72,9 @@ class AttentionPage(QFrame):
         entropy, scale = entropy_words(scene.query), scale_words(scene.levels)
         self._said["heads"].say(f"{entropy}; {scale}", scale)
         way = _way_words(scene)
-        self._said["matrix"].say(self.tr("{}, rows are queries").format(way), way)
+        scale = scale_words(self.matrix.levels)
+        rows = self.tr("{}, rows are queries; {}").format(way, scale)
+        self._said["matrix"].say(rows, f"{way}; {scale}", way)
 
     def step(self, across: int, down: int) -> None:
         """Ask the token so many places to the right and down."""
@@ -72,14 +86,28 @@ class AttentionPage(QFrame):
         if token != query.token:
             self._session.attention.select_token(token)
 
+    @guarded
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_chips()
+
+    def _fit_chips(self) -> None:
+        """Give chips the room that they need, so that what is below them gets the rest."""
+        for area, chips, most in ((self._chips, self.chips, MOST_LINES), (self._asking, self.asking, 3)):
+            needed = chips.heightForWidth(area.viewport().width())
+            area.setMaximumHeight(min(needed, most * (scaled(HEIGHT) + AIR) + 4))
+
     def _title(self, scene: Scene, *, placed: bool) -> str:
         item = item_of(self._session)
-        words = self.tr("Token over {}") if placed and scene.picture is not None else self.tr("Token of {}")
+        over = self.tr("Token over {}") if scene.picture is not None else self.tr("Token of {}")
+        words = over if placed else self.tr("Keys of {}")
         return words.format(item.title if item is not None else "")
 
     def _body(self) -> QFrame:
-        self._chips = ScrollDown(self.chips)
+        self._chips, self._asking = ScrollDown(self.chips), ScrollDown(self.asking)
+        self._asking_title = parts.label(self.tr("Queries"), "strong")
         left = parts.column(
+            *(self._asking_title, self._asking),
             parts.row(self._photo_title, self._said["photo"], spacing=8),
             *(4, self.photo, self._chips, 8),
             parts.row(parts.label(self.tr("Heads"), "strong"), self._said["heads"], spacing=8),
@@ -104,7 +132,7 @@ class AttentionPage(QFrame):
 
     def _connect(self) -> None:
         lane = self._session.attention
-        for widget in (self.photo, self.chips, self.matrix, self.keys):
+        for widget in (self.photo, self.chips, self.asking, self.matrix, self.keys):
             widget.chosen.connect(lane.select_token)
         self.heads.chosen.connect(self._on_head_chosen)
 

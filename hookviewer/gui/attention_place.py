@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from hookviewer.gui.attention_bar import AttentionBar
 from hookviewer.gui.attention_page import AttentionPage
+from hookviewer.gui.attention_query import HEAD, WAYS
 from hookviewer.gui.attention_showing import item_of, scene_of
 from hookviewer.gui.columns import WallState
 from hookviewer.gui.session import Session
@@ -40,6 +41,28 @@ class AttentionPlace:
             self.page.show_scene(scene if one else None, self._reason(wall))
         self.page.setVisible(one)
         self._columns.setVisible(not one)
+
+    def step_head(self, step: int) -> None:
+        """Show another head alone, in the order in which they stand; the first one where none was."""
+        scene = self.page.scene
+        if scene is None or not self.open:
+            return
+        order, alone = scene.order, scene.query.way == HEAD
+        place = (order.index(scene.head) + step) % len(order) if alone else order.index(scene.head)
+        self._session.select(channel=order[place])
+        self._session.attention.set_look(way=HEAD)
+
+    def cycle_way(self) -> None:
+        """Show the next of the mean of heads, one head, and the rollout."""
+        lane = self._session.attention
+        if self.open:
+            lane.set_look(way=WAYS[(WAYS.index(lane.look.way) + 1) % len(WAYS)])
+
+    def turn_page(self) -> None:
+        """Show the matrices of all heads instead of one token, or the token again."""
+        lane = self._session.attention
+        if self._session.selection.shown is Shown.ATTENTION:
+            lane.set_look(page="heads" if lane.look.page == "token" else "token")
 
     def picture(self) -> QImage:
         """Return the page as it is painted."""

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import dis
+import inspect
 import re
 from collections.abc import Iterator
+from types import CodeType
 
 from PySide6.QtCore import QCoreApplication
+from torch import nn
 
 from hookviewer.arrays.roles import ATTENTION as READING
 from hookviewer.attention.run import LEAF
 from hookviewer.errors import HookViewerError
+from hookviewer.gui.remembered import remembered
 from hookviewer.kinds import Key, Kind
 from hookviewer.modules import ModuleNode
 from hookviewer.recording import Record, Recording
 
-__all__ = ["READING", "attends", "is_attention", "keys_at", "record_at"]
+__all__ = ["READING", "attends", "is_attention", "is_written_in", "keys_at", "record_at"]
 
 _NAMES = re.compile("attention|attn", re.IGNORECASE)
+_FUSED = frozenset({"scaled_dot_product_attention", "multi_head_attention_forward"})
+_PRODUCTS = frozenset({"matmul", "bmm", "einsum"})
 _NOT_ALONE = re.compile("pool|norm|mask|drop", re.IGNORECASE)
 
 
@@ -35,6 +42,26 @@ def attends(tree: ModuleNode | None, path: str, recording: Recording | None = No
     nodes = tree.walk() if tree is not None else ()
     here = next((node for node in nodes if node.path == path), None)
     return here is not None and len(list(_outermost(here))) == 1
+
+
+@remembered(1)
+def is_written_in(module: nn.Module) -> bool:
+    """Return whether the code of a module's own class computes attention, by the names of what it calls.
+
+    That is `scaled_dot_product_attention`, or a softmax beside a product of matrices.
+    """
+    own = type(module)
+    if own.__module__.partition(".")[0] == "torch":
+        return False
+    functions = [one for one in vars(own).values() if inspect.isfunction(one)]
+    names = {name for one in functions for name in _names_in(one.__code__)}
+    return bool(names & _FUSED) or ("softmax" in names and bool(names & _PRODUCTS))
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    if any(step.opname == "BINARY_OP" and step.argrepr == "@" for step in dis.get_instructions(code)):
+        yield "matmul"
 
 
 def keys_at(recording: Recording, path: str, call: int | None = None) -> tuple[Key, ...]:

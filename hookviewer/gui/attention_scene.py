@@ -34,9 +34,10 @@ Values = npt.NDArray[np.float32]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scene:
-    """One query of one attention. `words` are those of the keys where the input is tokens without a picture.
+    """One query of one attention. `words` are those of the keys where they are no places of a picture.
 
-    `layers` are what a rollout goes through, `head` is the selected head, `order` that of the heads.
+    `asking` are those of the queries where these are other tokens than the keys. `layers` are what a rollout
+    goes through, `head` is the selected head, `order` that of the heads.
     """
 
     attention: Attention
@@ -47,6 +48,7 @@ class Scene:
     order: tuple[int, ...]
     layers: tuple[Attention, ...] = ()
     words: tuple[str, ...] = ()
+    asking: tuple[str, ...] = ()
 
     @property
     def levels(self) -> Levels:
@@ -84,13 +86,19 @@ class Scene:
         return found
 
     def token_words(self, token: int) -> str:
-        """Return what a token is: its row and column, its word, or that it stands before the grid."""
+        """Return what a key is: its row and column, its word, or that it stands before the grid."""
         place = self.query.place_of(token)
         if place is not None:
             return _tr("row {}  column {}").format(*place)
         if self.query.grid is not None:
             return _tr("class token") if token == 0 else _tr("register {}").format(token)
         return self.words[token] if token < len(self.words) else ""
+
+    def asked_words(self, token: int) -> str:
+        """Return what a query is."""
+        if self.query.of_grid:
+            return self.token_words(token)
+        return self.asking[token] if token < len(self.asking) else ""
 
 
 def overlaid(
@@ -102,14 +110,6 @@ def overlaid(
     if under is not None:
         colours = blending.mixed(colours, under, blending.strength(cells, levels), OPACITY)
     return QImage(colours.tobytes(), width, height, width * 3, QImage.Format.Format_RGB888).copy()
-
-
-def words_of(tensor: torch.Tensor | None, sample: int) -> tuple[str, ...]:
-    """Return the tokens of an input of whole numbers [N, L] as words: their numbers; else nothing."""
-    if tensor is None or tensor.dim() not in (1, 2) or tensor.is_floating_point() or tensor.is_complex():
-        return ()
-    row = tensor if tensor.dim() == 1 else tensor[min(sample, len(tensor) - 1)]
-    return tuple(str(token) for token in row.tolist())
 
 
 def heads_in_order(query: Query, sort: str) -> tuple[int, ...]:

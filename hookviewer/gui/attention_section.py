@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hookviewer.gui import parts
-from hookviewer.gui.attention_chips import AttentionChips
+from hookviewer.gui.attention_chips import AttentionChips, Chips, key_chips
 from hookviewer.gui.attention_photo import AttentionPhoto
 from hookviewer.gui.attention_scene import scale_words
 from hookviewer.gui.attention_showing import scene_of
@@ -16,7 +16,7 @@ TALLEST = 260
 
 
 class AttentionSection(Section):
-    """The picture with the grid of tokens, or the tokens as chips; a click asks another token."""
+    """The picture with the grid of tokens, the others as chips; a click asks another token."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -34,11 +34,10 @@ class AttentionSection(Section):
         scene = scene_of(self._session) if shown and lane.look.page == "heads" else None
         self.setVisible(scene is not None)
         self.photo.show_scene(scene)
-        self.chips.show_scene(scene)
+        self.chips.show_chips(Chips(()) if scene is None else key_chips(scene))
         if scene is None:
             return
-        placed = scene.query.grid is not None
-        self.photo.setVisible(placed)
-        self.chips.setVisible(not placed)
+        self.photo.setVisible(scene.query.grid is not None)
+        self.chips.setVisible(bool(self.chips.chips.words))
         self.said.setText(f"{scene.query.token}: {scale_words(scene.seen_levels)}")
         self.photo.setFixedHeight(min(int(self.width() * scene.shape), scaled(TALLEST)))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-import torch
-
 from hookviewer.gui import cams
-from hookviewer.gui.attention_scene import Scene, heads_in_order, words_of
+from hookviewer.gui.attention_scene import Scene, heads_in_order
+from hookviewer.gui.attention_tokens import names_of
 from hookviewer.gui.state import InputItem, Shown
-from hookviewer.leaves import input_leaves
 
 if TYPE_CHECKING:
     from hookviewer.gui.session import Session
+
+_IN_DECODER = re.compile(r"(^|\.)dec")
 
 
 def item_of(session: Session) -> InputItem | None:
@@ -30,19 +31,21 @@ def scene_of(session: Session) -> Scene | None:
     one, query = session.attention.at(item), session.attention.query(item)
     if one is None or query is None:
         return None
+    sample = min(session.look.sample, one.record.shape[0] - 1)
+    path, crossed = one.record.key.path, not query.of_grid
+    of_decoder = bool(_IN_DECODER.search(path))
+
+    def names(count: int, *, decoder: bool) -> tuple[str, ...]:
+        return names_of(item.input, session.model, count, sample, decoder=decoder)
+
     return Scene(
         one,
         query,
         cams.seen(item) if query.grid is not None else None,
-        min(session.look.sample, one.record.shape[0] - 1),
+        sample,
         min(session.selection.channel, len(query.heads) - 1),
         heads_in_order(query, session.look.sort),
         session.attention.layers(item),
-        words_of(_tokens(item, query.heads.shape[-1]), session.look.sample) if query.grid is None else (),
+        names(query.heads.shape[-1], decoder=of_decoder and not crossed) if query.grid is None else (),
+        names(query.tokens, decoder=True) if crossed else (),
     )
-
-
-def _tokens(item: InputItem, count: int) -> torch.Tensor | None:
-    """Return the whole numbers that an input holds, one for each token."""
-    tensors = [tensor for _, tensor in input_leaves(item.input.args, item.input.kwargs)]
-    return next((one for one in tensors if one.dim() in (1, 2) and one.shape[-1] == count), None)

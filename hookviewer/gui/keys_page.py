@@ -27,6 +27,8 @@ _KEYS = (
             ("#", QT_TRANSLATE_NOOP("KeysPage", "go to channel; 3, 7-12: only these")),
             ("O", QT_TRANSLATE_NOOP("KeysPage", "map, overlay, input")),
             ("L", QT_TRANSLATE_NOOP("KeysPage", "levels by arrow keys")),
+            ("← → ↑ ↓", QT_TRANSLATE_NOOP("KeysPage", "attention: ask another token")),
+            ("A H T", QT_TRANSLATE_NOOP("KeysPage", "attention: way, next head, all heads")),
         ),
     ),
     (

@@ -25,6 +25,7 @@ class Input:
     was done to the picture, and warnings. `spec` opens the same input again where it came from one; else
     `source` keeps the pictures it was made of. `frame` is the number of its picture among the `frames` in
     the file, from 0. `batch` is the number of samples that it holds; by itself, the rows of its first tensor.
+    `words` are what the tokens of its first sample are called, such as a tokenizer's pieces of a sentence.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Input:
     frames: int = 1
     batch: int = 0
     source: tuple[Picture, ...] | None = dataclasses.field(default=None, repr=False)
+    words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.batch < 1:

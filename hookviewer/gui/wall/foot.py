@@ -29,16 +29,22 @@ class Foot(Yielding):
         self.words = Claiming(role="caption")
         hints: list[parts.Item] = []
         steps: list[Step] = []
-        for keys, text in KEYS:
-            group = [*(parts.key(one) for one in keys), parts.label(tr(text), "caption", 11)]
+        self.arrows = parts.label(tr(KEYS[0][1]), "caption", 11)
+        for place, (keys, text) in enumerate(KEYS):
+            said = parts.label(tr(text), "caption", 11) if place else self.arrows
+            group = [*(parts.key(one) for one in keys), said]
             hints += [*group, 6]
             steps.insert(0, hidden(*group))
         layout = parts.row(self.words, *hints[:-1], spacing=4, margins=(12, 0, 10, 0))
         super().__init__(layout, [*steps[1:], steps[0]], parent)
         self.setFixedHeight(scaled(HEIGHT))
 
-    def say(self, text: str, tip: str = "") -> None:
-        """Say something else of the channels; the tip says all where the text is only a part of it."""
+    def say(self, text: str, tip: str = "", arrows: str = "") -> None:
+        """Say something else of the channels; the tip says all where the text is only a part of it.
+
+        `arrows` is what the arrow keys step through where that is not the channels.
+        """
+        self.arrows.setText(arrows or tr(KEYS[0][1]))
         self.words.say(text)
         self.words.setToolTip(tip or text)
         self.fit()

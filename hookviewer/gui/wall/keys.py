@@ -41,4 +41,7 @@ def keys_of(panel: WallPanel) -> dict[object, Callable[[], None]]:
         key.Key_X: panel.toggle_dead,
         key.Key_P: panel.pin_channel,
         key.Key_L: panel.session.ask_levels,
+        key.Key_H: lambda: panel.attention.step_head(1),
+        key.Key_A: panel.attention.cycle_way,
+        key.Key_T: panel.attention.turn_page,
     }

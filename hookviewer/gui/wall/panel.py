@@ -60,6 +60,7 @@ class WallPanel(ActingPanel):
         self.progress = progress_line()
         self.call_link = CallLink(session)
         self.lanes, self.foot = Lanes(), Foot()
+        self.lanes.fields = session.fields
         self.attention = AttentionPlace(session, self.lanes)
         above = (self.head, self.controls, self.axes, self.call_link, self.attention.bar)
         attention = self.attention.page
@@ -161,7 +162,7 @@ class WallPanel(ActingPanel):
             pictures = any(cams.seen(item) is not None for item in self._session.ticked_inputs)
             self.foot.say(*words.cam_foot(wall, self._cams, target, pictures=pictures))
         elif self.attention.open:
-            self.foot.say(self.attention.words())
+            self.foot.say(self.attention.words(), arrows=self.tr("token"))
         else:
             self.foot.say(words.foot(wall, look.sort, target, anchor=look.anchor) or self._empty_words())
 
