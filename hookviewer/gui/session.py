@@ -14,6 +14,7 @@ import torch
 from PySide6.QtCore import QObject, Signal
 
 from hookviewer import memory, modules, sources
+from hookviewer.gui.aiming import Aiming
 from hookviewer.gui.attention_lane import AttentionLane
 from hookviewer.gui.attribution_lane import AttributionLane
 from hookviewer.gui.call_lane import CallLane
@@ -104,7 +105,7 @@ class Session(ListedInputs):
         self.running = False
         self.exchanging = False
         """Whether `model_changed` tells of the same network made anew."""
-        self._hinting = Hinting(self)
+        self._hinting, self._aiming = Hinting(self), Aiming(self)
         self._parameter_lane = ParameterLane(self)
         self._readings: dict[str, str] = {}
         """How the axes are read, by the type of the module: the next model is read in the same way."""
