@@ -19,6 +19,7 @@ from hookviewer.gui.inspector import Inspector
 from hookviewer.gui.reading import read_out
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Shown
+from hookviewer.gui.theme import theme
 from hookviewer.gui.wall import WallPanel
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key, Kind
@@ -238,6 +239,34 @@ def test_rollout_is_the_product_through_the_layers_until_this_one_or_the_ticked_
     panel.refresh()
     query = panel.attention.page.scene.query
     torch.testing.assert_close(query.seen.double(), through[1][0], atol=1e-5, rtol=1e-4)
+
+
+def test_a_rollout_that_cannot_be_says_so_in_the_place_of_every_map(qtbot):
+    pytest.importorskip("torchvision")
+    from torchvision.models import SwinTransformer
+
+    torch.manual_seed(0)
+    model = SwinTransformer([4, 4], 8, [1, 1], [2, 2], [2, 2], num_classes=3).eval()
+    session = session_with(qtbot, model, picture())
+    panel = panel_of(qtbot, session)
+    session.select(path="features.3.0.attn", shown=Shown.ATTENTION)
+    settled(qtbot, session)
+    session.attention.set_look(way="rollout")
+    panel.refresh()
+    page = panel.attention.page
+    assert page.scene.query.reason.startswith("Rollout needs the same tokens in every layer: 1 of 2 layers")
+    assert page.matrix.reason() == page.scene.query.reason
+    assert page.keys.rows == ()
+    image = page.photo.grab().toImage()
+    corner = page.photo.area.topLeft() + QPointF(4, 4)
+    assert image.pixelColor(corner.toPoint()) == theme()["canvas"]  # no map of something else
+    session.tick(["features.3.0.attn"], True)
+    session.attention.set_look(ticked=True)
+    settled(qtbot, session)
+    panel.refresh()
+    assert page.scene.query.reason == ""
+    assert page.keys.rows
+    session.close()
 
 
 def test_heads_are_sorted_by_entropy_on_the_wall_and_on_the_page(qtbot, shown):

@@ -45,9 +45,10 @@ class Chips:
 def key_chips(scene: Scene) -> Chips:
     """Return the keys of a query: all of them, or those before the grid where there is a picture."""
     query, leading = scene.query, scene.query.grid
-    weights = tuple(query.seen.tolist())[: None if leading is None else leading[0]]
-    words = tuple(scene.token_words(token) or str(token) for token in range(len(weights)))
-    asked = query.token if query.of_grid and query.token < len(weights) else None
+    count = len(query.seen) if leading is None else leading[0]
+    words = tuple(scene.token_words(token) or str(token) for token in range(count))
+    asked = query.token if query.of_grid and query.token < count else None
+    weights = () if query.reason else tuple(query.seen[:count].tolist())
     return Chips(words, weights, scene.seen_levels, asked, query.of_grid)
 
 

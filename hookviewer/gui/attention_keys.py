@@ -41,7 +41,7 @@ class AttentionKeys(QWidget):
     @property
     def rows(self) -> tuple[tuple[int, float], ...]:
         """The keys in sight with their weights."""
-        if self._scene is None:
+        if self._scene is None or self._scene.query.reason:
             return ()
         return self._scene.query.strongest(min(self.height() // scaled(ROW), MOST))
 

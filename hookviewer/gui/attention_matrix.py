@@ -98,6 +98,11 @@ class AttentionMatrix(QWidget):
         )
 
     @property
+    def there(self) -> bool:
+        """Whether there is a matrix, and not a reason in its place."""
+        return self._values is not None
+
+    @property
     def levels(self) -> Levels:
         """The scale: a few of the largest weights may lie above it."""
         return self._levels

@@ -66,15 +66,14 @@ class AttentionPage(QFrame):
         self._fit_chips()
         self._photo_title.setText(self._title(scene, placed=placed))
         most, scale = strongest_words(scene.query), scale_words(scene.seen_levels)
-        self._said["photo"].say(
-            *((scene.query.reason,) if scene.query.reason else (f"{most}; {scale}", scale))
-        )
+        why = "" if placed else scene.query.reason  # over the picture there is room for it
+        self._said["photo"].say(*((why,) if scene.query.reason else (f"{most}; {scale}", scale)))
         entropy, scale = entropy_words(scene.query), scale_words(scene.levels)
         self._said["heads"].say(f"{entropy}; {scale}", scale)
         way = _way_words(scene)
         scale = scale_words(self.matrix.levels)
         rows = self.tr("{}, rows are queries; {}").format(way, scale)
-        self._said["matrix"].say(rows, f"{way}; {scale}", way)
+        self._said["matrix"].say(*((rows, f"{way}; {scale}", way) if self.matrix.there else (way,)))
 
     def step(self, across: int, down: int) -> None:
         """Ask the token so many places to the right and down."""

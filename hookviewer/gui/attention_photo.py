@@ -81,6 +81,9 @@ class AttentionPhoto(QWidget):
             painter.fillRect(self.rect(), theme()["canvas"])
             if self._scene is None or self.area.isEmpty():
                 return
+            if self._scene.query.reason:
+                marks.sentence(painter, QRectF(self.rect()), self._scene.query.reason)
+                return
             image = self.image()
             image.setDevicePixelRatio(self.devicePixelRatioF())
             painter.drawImage(self.area.topLeft(), image)
@@ -150,7 +153,7 @@ class AttentionPhoto(QWidget):
     def tip(self, point: QPointF) -> str:
         """Return what there is to say about a point: the token and its weight."""
         token, scene = self.token_at(point), self._scene
-        if token is None or scene is None:
+        if token is None or scene is None or scene.query.reason:
             return self.toolTip()
         weight = number(float(scene.query.seen[token]))
         return self.tr("token {}  {}  = {}").format(token, scene.token_words(token), weight)

@@ -105,7 +105,10 @@ def rolled(last: Attention, layers: tuple[Attention, ...]) -> torch.Tensor:
     until = [*layers[: layers.index(last)], last] if last in layers else [last]
     whole = [one for one in until if one.record.kept is not None and one.record.shape[-2:] == _tokens(last)]
     if len(whole) < len(until):
-        words = _tr("Rollout needs the same tokens in every layer: {} of {} layers until here have others.")
+        words = _tr(
+            "Rollout needs the same tokens in every layer: {} of {} layers until here have others. "
+            "Tick layers with as many tokens as this one, and choose the ticked ones only."
+        )
         raise HookViewerError(words.format(len(until) - len(whole), len(until)))
     return rollout([one.record.tensor().double() for one in until])
 

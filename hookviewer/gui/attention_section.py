@@ -39,5 +39,5 @@ class AttentionSection(Section):
             return
         self.photo.setVisible(scene.query.grid is not None)
         self.chips.setVisible(bool(self.chips.chips.words))
-        self.said.setText(f"{scene.query.token}: {scale_words(scene.seen_levels)}")
+        self.said.setText("" if scene.query.reason else scale_words(scene.seen_levels))
         self.photo.setFixedHeight(min(int(self.width() * scene.shape), scaled(TALLEST)))

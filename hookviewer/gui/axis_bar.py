@@ -68,7 +68,8 @@ class AxisBar(QFrame):
         text = apart_words(maps) if maps is not None else ""
         self.said.setText(text)
         self.said.setVisible(bool(text))
-        self.setVisible(bool(sliders) or complex_there or bool(text) or weights)
+        token = wall.shown is Shown.ATTENTION and self._session.attention.look.page == "token"
+        self.setVisible((bool(sliders) or complex_there or bool(text) or weights) and not token)
 
     def _show_sliders(self, sliders: tuple[Slider, ...]) -> None:
         for role in [role for role in self._rows if role not in {one.role for one in sliders}]:
