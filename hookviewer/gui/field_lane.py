@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from hookviewer.gui.attention_records import is_attention
 from hookviewer.gui.remembered import remembered
 from hookviewer.gui.runner import Failure, Job
@@ -22,6 +25,7 @@ LANE = "fields"
 OF_A_CALL = (Kind.OUTPUT, Kind.GRAD_OUTPUT, Kind.ATTRIBUTION)
 """The kinds of tensors whose cells are those of a module's output."""
 
+Array = npt.NDArray[np.float64]
 Sizes = tuple[int, int]
 Signature = tuple[Any, ...]
 
@@ -74,7 +78,7 @@ class FieldLane:
     def seen(self, item: InputItem, record: Record, sizes: Sizes, cell: Sizes, sample: int) -> Seen | None:
         """Return what a cell of a record's maps [C, *sizes] sees, where it is known."""
         known = self._known.get(self._signature(item))
-        if not isinstance(known, Fields) or not _of_a_call(record):
+        if not isinstance(known, Fields) or not _of_a_call(record) or of_another_model(item):
             return None
         field = known.of(record.key)
         if isinstance(field, Field) and field.shape == sizes:
@@ -96,10 +100,29 @@ class FieldLane:
             return None
         return _computed(field, (row, column), known.size)
 
+    def middles(self, item: InputItem, record: Record, sizes: Sizes) -> tuple[Array, Array] | None:
+        """Return where the cells of each row and column of maps see the picture, as shares of its sides.
+
+        It is the middle of what they see; None where no rule is known.
+        """
+        known = self._known.get(self._signature(item))
+        if not isinstance(known, Fields) or not _of_a_call(record) or of_another_model(item):
+            return None
+        field = known.of(record.key)
+        if not isinstance(field, Field) or field.shape != sizes:
+            return None
+        rows, columns = (axis.middles for axis in (field.rows, field.columns))
+        return (rows + 0.5) / known.size[0], (columns + 0.5) / known.size[1]
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being looked for."""
+        return self._asked is None
+
     def want_all(self, item: InputItem) -> None:
         """Find what the cells of all modules see, where it is not known yet and nothing else is going on."""
         session = self._session
-        if session.model is None or session.running:
+        if session.model is None or session.running or of_another_model(item):
             return
         if looks_like_a_picture(item.input) and self._signature(item) not in self._known:
             self._find(item)
@@ -107,7 +130,7 @@ class FieldLane:
     def want(self, item: InputItem, record: Record, sizes: Sizes, cell: Sizes, sample: int) -> None:
         """Find what a cell sees where that is not known yet and nothing else is going on."""
         session = self._session
-        if session.model is None or session.running:
+        if session.model is None or session.running or of_another_model(item):
             return
         if not looks_like_a_picture(item.input) or not _of_a_call(record):
             return
@@ -201,6 +224,11 @@ def looks_like_a_picture(given: Input) -> bool:
     """Return whether the first tensor of an input has rows and columns."""
     first = next((shape for _, shape, _ in shapes_of(given)), ())
     return len(first) == 4 or (len(first) == 3 and given.image is not None)
+
+
+def of_another_model(item: InputItem) -> bool:
+    """Return whether a column is of another model than the open one, whose geometry is not known."""
+    return any(name == "spec" for name, _ in item.variant.changes)
 
 
 def _of_a_call(record: Record) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hookviewer.arrays import Maps
-from hookviewer.gui import cam_choice, cams, method_words, numbers
+from hookviewer.gui import cam_choice, cams, linking, method_words, numbers
 from hookviewer.gui.attention_records import is_attention
 from hookviewer.gui.columns import Column, WallState
-from hookviewer.gui.field_lane import Seen
+from hookviewer.gui.field_lane import FieldLane, Seen
 from hookviewer.gui.field_words import field_words
 from hookviewer.gui.present import present_wall
 from hookviewer.gui.state import InputItem, Shown
@@ -26,12 +26,16 @@ def read_out(session: Session) -> tuple[str, ...]:
     channel, cell = (selection.channel, selection.cell) if spot is None else (spot.channel, spot.cell)
     there = selection if spot is None else cams.at(selection, spot.path, spot.cam)
     wall = present_wall(session, there)
-    return reading(wall, channel, cell, session.ticked_inputs, seen_at(session, wall, channel, cell))
+    number = selection.input if spot is None else spot.input or selection.input
+    seen = seen_at(session, wall, channel, cell, number)
+    return reading(wall, channel, cell, session.ticked_inputs, seen, number, session.fields)
 
 
-def seen_at(session: Session, wall: WallState, channel: int, cell: tuple[int, int] | None) -> Seen | None:
-    """Return what a cell of the first column that has it sees of the picture, where that is known."""
-    column = next((one for one in wall.columns if _holds(one, channel, cell)), None)
+def seen_at(
+    session: Session, wall: WallState, channel: int, cell: tuple[int, int] | None, number: int = 0
+) -> Seen | None:
+    """Return what a cell of the input `number` sees of the picture, where that is known."""
+    column = next(iter(_alike(wall, channel, cell, number)), None)
     if column is None or column.record is None or column.maps is None or cell is None:
         return None
     item = next((one for one in session.items if one.number == column.number), None)
@@ -47,26 +51,53 @@ def reading(
     cell: tuple[int, int] | None,
     items: Sequence[InputItem],
     seen: Seen | None = None,
+    number: int = 0,
+    fields: FieldLane | None = None,
 ) -> tuple[str, ...]:
-    """Return the read-out from its longest to its shortest version; nothing where there is no such cell."""
-    shown = [column for column in wall.columns if _holds(column, channel, cell)]
-    if cell is None or not shown:
+    """Return the read-out from its longest to its shortest version; nothing where there is no such cell.
+
+    The cell is one of the input `number`; of columns with maps of another size it is the one at the same
+    place, which is told.
+    """
+    alike = _alike(wall, channel, cell, number)
+    if cell is None or not alike:
         return ()
+    home = linking.home_of(wall, number)
+    cells = [cell if one in alike else linking.cell_in(one, home, cell, fields) for one in wall.columns]
+    pairs = list(zip(wall.columns, cells, strict=True))
+    shown = [(column, there) for column, there in pairs if _holds(column, channel, there)]
     row, place = cell
-    first = _map_name(wall.path, shown[0]) if wall.shown is Shown.GRAD_CAM else f"c {channel}"
-    where = _where(shown[0].maps, first, row, place)
+    first = _map_name(wall.path, alike[0]) if wall.shown is Shown.GRAD_CAM else f"c {channel}"
+    where = _where(alike[0].maps, first, row, place)
     if wall.shown is Shown.ATTENTION:
         where = f"head {channel}  query {row}  key {place}"
     if len(shown) == 1:
-        values = f"= {value(shown[0], channel, cell)}"
+        values = f"= {value(shown[0][0], channel, cell)}"
     else:
-        values = GAP.join(f"{name_of(column)} {value(column, channel, cell)}" for column in shown)
+        values = GAP.join(
+            f"{name_of(column)} {_elsewhere(there, cell)}{value(column, channel, there)}"
+            for column, there in shown
+        )
     short = f"{where}  {values}"
-    position = input_position(shown[0], cell, items, seen)
+    position = input_position(alike[0], cell, items, seen)
     if not position:
         return (short,)
     longer = f"{short}{GAP}{position}"
     return (longer, short) if seen is None else (f"{longer}{GAP}{field_words(seen)}", longer, short)
+
+
+def _alike(wall: WallState, channel: int, cell: tuple[int, int] | None, number: int) -> list[Column]:
+    """Return the columns that have this very cell: those whose maps are as large as the input's."""
+    home = linking.home_of(wall, number)
+    held = [column for column in wall.columns if _holds(column, channel, cell)]
+    if home is None or not linking.spatial(home):
+        return held
+    sizes = linking.sizes_of(home)
+    return [one for one in held if not linking.spatial(one) or linking.sizes_of(one) == sizes]
+
+
+def _elsewhere(there: tuple[int, int], cell: tuple[int, int]) -> str:
+    return "" if there == cell else f"({there[0]}, {there[1]}) "
 
 
 def _map_name(path: str, column: Column) -> str:

@@ -28,6 +28,7 @@ from hookviewer.gui.hinting import Hinting
 from hookviewer.gui.input_lane import InputLane
 from hookviewer.gui.input_offers import offers_for
 from hookviewer.gui.keeping import Keeping
+from hookviewer.gui.linking import along
 from hookviewer.gui.listed_inputs import ListedInputs
 from hookviewer.gui.listing import Listing
 from hookviewer.gui.model_lane import ModelLane
@@ -211,10 +212,13 @@ class Session(ListedInputs):
 
     def select(self, **changes: Any) -> None:
         """Change what is looked at; with `auto`, an unrecorded module is recorded."""
+        placed = "cell" in changes
         if "path" in changes and changes["path"] != self.selection.path:
-            along = carried(self.selection, changes["path"], self.runs, self.look)
-            changes = {"call": 0, "leaf": "", "region": None, **along, **changes}
+            taken = carried(self.selection, changes["path"], self.runs, self.look)
+            changes = {"call": 0, "leaf": "", "region": None, **taken, **changes}
         selection = dataclasses.replace(self.selection, **changes)
+        if not placed:
+            selection = along(self, selection)
         if selection == self.selection:
             return
         before = self.selection

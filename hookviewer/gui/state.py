@@ -214,13 +214,14 @@ class Pointed:
     """The cell under the pointer: its channel, and its row and column.
 
     `path` names its module where several are shown at once, `cam` which of their maps; None is the selected
-    one.
+    one. `input` is the number of the column whose cell it is, 0 where that has the selected input's cells.
     """
 
     channel: int
     cell: tuple[int, int]
     path: str | None = None
     cam: str | None = None
+    input: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

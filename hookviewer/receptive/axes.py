@@ -42,6 +42,14 @@ class Axis:
         """How many cells there are."""
         return len(self.first)
 
+    @property
+    def middles(self) -> npt.NDArray[np.float64]:
+        """`middle` of every cell."""
+        if self.scale is None:
+            return (self.first.astype(np.float64) + self.last) / 2
+        steps = np.arange(self.cells, dtype=np.float64) * self.scale.stride
+        return steps + (self.scale.start + (self.scale.size - 1) / 2)
+
     def middle(self, cell: int) -> float:
         """Return the place in the middle of what a cell sees; on an endless picture where that is known."""
         if self.scale is not None:

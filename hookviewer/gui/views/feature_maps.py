@@ -246,7 +246,7 @@ class FeatureMaps(View):
 
     @property
     def _inset(self) -> tuple[int, int, int, int]:
-        return geometry.inset(self._cells, (self.grid.height, self.grid.width))
+        return geometry.framed(self._cells, (self.grid.height, self.grid.width))
 
     def _pixels(self, length: int) -> int:
         return round(length * self.ratio)

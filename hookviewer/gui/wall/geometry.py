@@ -199,6 +199,18 @@ def inset(cells: tuple[int, int], tile: tuple[int, int]) -> tuple[int, int, int,
     return 0, (height - low) // 2, width, low
 
 
+def framed(cells: tuple[int, int], tile: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Return where a map stands in a tile that another map has given its shape, as `inset` does.
+
+    Shapes that differ by less than a cell are those of one picture in maps of unlike sizes: such a map fills
+    the tile, so that the same place of all tiles is the same place of the picture.
+    """
+    (high, wide), (height, width) = cells, tile
+    if (high - 1) * width < height * (wide + 1) and height * (wide - 1) < (high + 1) * width:
+        return 0, 0, width, height
+    return inset(cells, tile)
+
+
 def nearest(cells: int, pixels: int) -> Cells:
     """Return which of `cells` each of `pixels` shows: the one under the pixel's middle."""
     return (2 * np.arange(pixels) + 1) * cells // (2 * pixels)

@@ -14,9 +14,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 from hookviewer.arrays import Maps, Statistics, as_maps
 from hookviewer.arrays.roles import MAPS
 from hookviewer.differences import Difference
+from hookviewer.gui import linking
 from hookviewer.gui.cam_choice import CamChoice
 from hookviewer.gui.cams import Cams, seen
 from hookviewer.gui.columns import Column, WallState, difference_colormap
+from hookviewer.gui.field_lane import FieldLane
 from hookviewer.gui.guard import painting
 from hookviewer.gui.scaling import scale_for
 from hookviewer.gui.state import InputItem, Pointed, Selection, Shown
@@ -61,6 +63,8 @@ class Lanes(QFrame):
         self._sort = "channel"
         self._subject: tuple[object, ...] = ()
         self._counted: Difference | None = None
+        self.fields: FieldLane | None = None
+        """What cells see of the picture, by which maps of unlike sizes are linked."""
         self.swiping = False
         self._line = 0.0
         self._hurry = QTimer(self)
@@ -95,6 +99,8 @@ class Lanes(QFrame):
         self.place()
         if left:
             self.hovered.emit(None)
+        if cams is None:
+            linking.want_fields(self.fields, wall)
 
     def show_heads(self, known: Mapping[int, Statistics] = MappingProxyType({})) -> None:
         """Show whose the columns are, and their numbers; `known` are statistics by their input's number."""
@@ -133,7 +139,7 @@ class Lanes(QFrame):
         view, pointer = self._view, self._pointer
         if view is None:
             return
-        point = pointer or view.place_of(self._selected) or view.area.center()
+        point = pointer or view.place_of(self._selected_in(0)) or view.area.center()
         self._on_sight(change(view, point), zooming)
         if pointer is None and not view.area.contains(point):
             self.reveal(self._selection.channel)
@@ -146,6 +152,36 @@ class Lanes(QFrame):
     @property
     def _selected(self) -> Pointed:
         return Pointed(self._selection.channel, self._selection.cell or (0, 0))
+
+    def _selected_in(self, place: int) -> Pointed:
+        """Return the selected cell as one of a column's own maps."""
+        column = self._wall.columns[place] if self._wall is not None and self._wall.columns else None
+        return self._selected if column is None else self._marked(column, self._selected) or self._selected
+
+    def _marked(self, column: Column, spot: Pointed | None) -> Pointed | None:
+        """Return a cell as the one at the same place of a column's own maps."""
+        if self._wall is None or self._cams is not None:
+            return spot
+        return linking.pointed_in(column, self._wall, spot, self._selection.input, self.fields)
+
+    def _tagged(self, spot: Pointed | None, lane: WallColumn) -> Pointed | None:
+        """Return a cell of a column so that it says whose it is, where the columns have unlike cells."""
+        column = self._column_of(lane)
+        if column is None or self._wall is None or self._cams is not None:
+            return spot
+        return linking.tagged(spot, column, self._wall, self._selection.input)
+
+    def _column_of(self, lane: WallColumn) -> Column | None:
+        """Return what a lane shows; None for one that is gone and hears of the pointer once more."""
+        shown = self._wall.columns if self._wall is not None else ()
+        pairs = zip(self.columns, shown, strict=False)
+        return next((column for one, column in pairs if one is lane), None)
+
+    def _choose(self, spot: Pointed, lane: WallColumn) -> None:
+        column, wall = self._column_of(lane), self._wall
+        if column is not None and column.number is None and wall is not None and self._cams is None:
+            spot = linking.untagged(spot, column, wall, self._selection.input, self.fields)
+        self.chosen.emit(spot, None if column is None else column.number)
 
     def reveal(self, channel: int) -> None:
         """Bring a channel into view."""
@@ -173,7 +209,7 @@ class Lanes(QFrame):
         lane = next((one for one in self.columns if one.canvas.pointer is not None), None)
         if lane is not None and lane.canvas.pointer is not None:
             view = lane.canvas.view
-            spot = None if view is None else view.spot(lane.canvas.pointer)
+            spot = self._tagged(None if view is None else view.spot(lane.canvas.pointer), lane)
             if spot != self._pointed:
                 self.hovered.emit(spot)
 
@@ -238,9 +274,9 @@ class Lanes(QFrame):
             lead,
             self.sight,
             tuple(other for other in wall.filled if other is not column) if column.number is not None else (),
-            self._selected,
+            self._marked(column, self._selected),
             selection.cell is not None,
-            self._pointed,
+            self._marked(column, self._pointed),
             self._names,
             self._sort,
             self._hurry.isActive(),
@@ -312,15 +348,11 @@ class Lanes(QFrame):
         lane.canvas.painted.connect(self.painted)
         lane.canvas.fit_wanted.connect(self.fit)
         lane.canvas.resized.connect(self.place)
-        lane.canvas.hovered.connect(self.hovered)
+        lane.canvas.hovered.connect(lambda spot: self.hovered.emit(self._tagged(spot, lane)))
         lane.canvas.menu_wanted.connect(
             lambda spot, where: self.menu_wanted.emit(spot, self.columns.index(lane), where)
         )
-        lane.canvas.chosen.connect(lambda spot: self.chosen.emit(spot, self._number_of(lane)))
-
-    def _number_of(self, lane: WallColumn) -> int | None:
-        place = self.columns.index(lane)
-        return self._wall.columns[place].number if self._wall is not None else None
+        lane.canvas.chosen.connect(lambda spot: self._choose(spot, lane))
 
     def _on_sight(self, sight: Sight, zooming: bool) -> None:
         self.sight = sight

@@ -137,7 +137,7 @@ class _Sheet:
 
     @functools.cached_property
     def inset(self) -> tuple[int, int, int, int]:
-        return geometry.inset(self.picture.cells, (self.grid.height, self.grid.width))
+        return geometry.framed(self.picture.cells, (self.grid.height, self.grid.width))
 
     @functools.cached_property
     def places_along(self) -> tuple[Array, Array]:
