@@ -97,7 +97,7 @@ def test_files_are_written_with_a_manifest(qtbot: QtBot, session: Session, tmp_p
     dialog = made(qtbot, session, ALL_LAYERS, tmp_path / "out")
     assert dialog.go.text() == "Export 12 files"
     assert "Nothing will be overwritten" in dialog.summary.text()
-    assert not dialog.picture.pixmap().isNull()
+    assert not dialog.preview.picture.pixmap().isNull()
     written(qtbot, session, dialog)
     files = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert len([name for name in files if name.endswith(".png")]) == 6

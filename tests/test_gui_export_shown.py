@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from wall_nets import expected
 from hookviewer.formats import Figure
 from hookviewer.formats.figure import drawn, zero_share
 from hookviewer.formats.png import picture as plain_picture
-from hookviewer.gui.export_dialog import ALL_LAYERS, ExportDialog, shown_by
+from hookviewer.gui.export_dialog import ALL_LAYERS, THIS_CHANNEL, THIS_LAYER, ExportDialog, shown_by
 from hookviewer.gui.export_entries import channel_entries, wall_entries
 from hookviewer.gui.export_layers import layer_entries
 from hookviewer.gui.session import Session
@@ -277,3 +278,45 @@ def test_zero_stands_where_the_curve_puts_it() -> None:
     assert zero_share(np.array([[-1.0, 3.0], [-1.0, 1.0]]), "linear") is None
     assert zero_share(np.array([[-2.0, 2.0], [-1.0, 1.0]]), "linear") == 0.5
     assert zero_share(np.array([[0.0, 3.0]]), "linear") is None
+
+
+def test_what_was_asked_for_and_is_not_there_is_told(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    session.tick(["aux"], True)
+    settled(qtbot, session)
+    dialog = ExportDialog(session, ALL_LAYERS)
+    qtbot.addWidget(dialog)
+    dialog.form.folder.setText(str(tmp_path))
+    assert dialog.summary.text().endswith("1 layer lacks some of it.")
+    assert dialog.summary.toolTip() == "Not there:\naux: Output"
+
+
+def test_all_pictures_can_be_looked_at_before(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    dialog = ExportDialog(session, THIS_LAYER)
+    qtbot.addWidget(dialog)
+    dialog.form.folder.setText(str(tmp_path))
+    dialog.show()
+    settled(qtbot, session)
+    first = dialog.preview.picture.pixmap().toImage()
+    assert dialog.preview.counted.text() == "1 of 2"
+    assert not dialog.preview.back.isEnabled()
+    dialog.preview.forth.click()
+    settled(qtbot, session)
+    assert dialog.preview.counted.text() == "2 of 2"
+    assert not dialog.preview.forth.isEnabled()
+    assert dialog.preview.picture.pixmap().toImage() != first
+    dialog.form.what.setCurrentIndex(THIS_CHANNEL)
+    settled(qtbot, session)
+    assert dialog.preview.counted.text() == "1 of 2"
+
+
+def test_weights_of_all_layers_can_be_written_with_the_outputs_looked_at_at_the_input(
+    qtbot: QtBot, session: Session
+) -> None:
+    session.select(side="input")
+    settled(qtbot, session)
+    entries = layer_entries(shown_by(session))
+    assert {entry.record.key.kind for entry in entries} == {"input"}
+    session.select(shown=Shown.WEIGHTS)
+    settled(qtbot, session)
+    entries = layer_entries(dataclasses.replace(shown_by(session), kinds=(Shown.OUTPUT,)))
+    assert {entry.record.key.kind for entry in entries} == {"output"}

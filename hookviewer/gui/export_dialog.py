@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QImage, QPixmap
-from PySide6.QtWidgets import QDialog, QFileDialog, QLabel, QProgressBar, QWidget
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QDialog, QFileDialog, QProgressBar, QWidget
 
 from hookviewer.errors import HookViewerError
-from hookviewer.formats import Entry, Figure
+from hookviewer.formats import Entry
 from hookviewer.formats.export import Manifest, Planned, export, planned
 from hookviewer.gui import export_entries, numbers, settings
 from hookviewer.gui.export_form import ExportForm
-from hookviewer.gui.export_layers import layer_entries
-from hookviewer.gui.export_preview import preview
+from hookviewer.gui.export_layers import by_layer
+from hookviewer.gui.export_preview import ExportPreview
 from hookviewer.gui.export_weights import WeightsRead
 from hookviewer.gui.module_facts import executed
 from hookviewer.gui.parts import button, column, frame, label, row
@@ -28,7 +28,6 @@ from hookviewer.gui.state import SIDED, Message, Offer, Shown
 from hookviewer.gui.theme import SEMIBOLD, scaled
 
 LANE = "export"
-WHATS = (layer_entries, export_entries.wall_entries, export_entries.channel_entries)
 ALL_LAYERS, THIS_LAYER, THIS_CHANNEL = range(3)
 
 
@@ -62,9 +61,7 @@ class ExportDialog(QDialog):
         self.form.what.setCurrentIndex(what)
         self.form.choose_kinds([session.selection.shown])
         self._started = 0.0
-        self.picture = QLabel()
-        self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.picture.setWordWrap(True)
+        self.preview = ExportPreview(session)
         self.summary = label("", "caption", 11)
         self.summary.setWordWrap(True)
         self.progress = QProgressBar()
@@ -87,8 +84,6 @@ class ExportDialog(QDialog):
         return [all_of, self.tr("This layer"), self.tr("This channel")]
 
     def _lay_out(self) -> None:
-        left = frame(column(self.picture, margins=(20, 20, 20, 20)), "exportPreview")
-        left.setMinimumWidth(scaled(516))
         right = frame(
             column(
                 *(label(self.tr("Export"), "", 16, weight=SEMIBOLD), 16, self.form, 6),
@@ -98,7 +93,7 @@ class ExportDialog(QDialog):
             )
         )
         right.setFixedWidth(scaled(428))
-        self.setLayout(row(left, right, spacing=0))
+        self.setLayout(row(self.preview, right, spacing=0))
         self.setMinimumHeight(scaled(470))
 
     def _connect(self) -> None:
@@ -128,7 +123,17 @@ class ExportDialog(QDialog):
             self._weights.want()
         weights = self._weights.found or {}
         shown = dataclasses.replace(self._shown, kinds=kinds if what == ALL_LAYERS else (), weights=weights)
-        self._entries = () if nothing else WHATS[what](shown)
+        self._lacking: list[tuple[str, Shown]] = []
+        self._entries = () if nothing else self._entries_of(what, shown)
+
+    def _entries_of(self, what: int, shown: export_entries.Shown) -> Sequence[Entry]:
+        if what == THIS_LAYER:
+            return export_entries.wall_entries(shown)
+        if what == THIS_CHANNEL:
+            return export_entries.channel_entries(shown)
+        found = by_layer(shown)
+        self._lacking = [(path, kind) for path, kind, entries in found if not entries]
+        return [entry for _, _, entries in found for entry in entries]
 
     def _on_weights_read(self) -> None:
         self._made = None
@@ -145,7 +150,11 @@ class ExportDialog(QDialog):
             self.go.setEnabled(False)
             return
         self._say_planned()
-        self._show_preview(figure)
+        reading = self._weights.reading
+        nothing = self.tr("Nothing to show: this layer is not recorded.")
+        self.preview.show_entries(
+            self._entries, figure, self.tr("Reading the weights …") if reading else nothing
+        )
 
     def _say_planned(self) -> None:
         count, existing = max(len(self._planned.names) - 1, 0), len(self._planned.existing)
@@ -164,42 +173,29 @@ class ExportDialog(QDialog):
         else:
             words = self.tr("{} new files, {}. Nothing will be overwritten.")
             one = self.tr("1 new file, {}. Nothing will be overwritten.").format(size)
-            self._say(one if count == 1 else words.format(count, size), "caption")
+            lacking = self._lacking_words()
+            self._say(
+                " ".join(filter(None, (one if count == 1 else words.format(count, size), lacking))), "caption"
+            )
         self.go.setText(self.tr("Export 1 file") if count == 1 else self.tr("Export {} files").format(count))
         self.go.setEnabled(count > 0 and not blocked and not self._weights.reading)
+
+    def _lacking_words(self) -> str:
+        """Return of how many layers something that was asked for is not there; the tooltip names them."""
+        names = self.form.kind_names
+        lines = [f"{path or self.tr('the model')}: {names[kind]}" for path, kind in self._lacking]
+        self.summary.setToolTip("\n".join([self.tr("Not there:"), *lines[:24]]) if lines else "")
+        layers = len({path for path, _ in self._lacking})
+        if not layers:
+            return ""
+        many = self.tr("{} layers lack some of it.").format(layers)
+        return self.tr("1 layer lacks some of it.") if layers == 1 else many
 
     def _say(self, text: str, role: str) -> None:
         self.summary.setText(text)
         self.summary.setProperty("role", role)
         self.summary.style().unpolish(self.summary)
         self.summary.style().polish(self.summary)
-
-    def _show_preview(self, figure: Figure | None) -> None:
-        if not self._entries:
-            reading = self._weights.reading
-            self.picture.setText(
-                self.tr("Reading the weights …")
-                if reading
-                else self.tr("Nothing to show: this layer is not recorded.")
-            )
-            return
-        entry, ratio = self._entries[0], self.devicePixelRatioF()
-        box = (round(scaled(476) * ratio), round(scaled(420) * ratio))
-
-        def work(job: Job) -> QImage:
-            return preview(entry, figure, box)
-
-        self._session.runner.submit(
-            "preview", work, on_result=self._on_preview, on_failure=self._on_no_preview
-        )
-
-    def _on_preview(self, image: QImage) -> None:
-        made = QPixmap.fromImage(image)
-        made.setDevicePixelRatio(self.devicePixelRatioF())
-        self.picture.setPixmap(made)
-
-    def _on_no_preview(self, failure: Failure) -> None:
-        self.picture.setText(failure.sentence)
 
     def _on_browse(self) -> None:
         folder = QFileDialog.getExistingDirectory(

@@ -44,7 +44,8 @@ class ExportForm(QFrame):
         self.format = Segmented([self.tr("PNG on a page"), self.tr("PNG plain"), "npz"])
         self.scale = Segmented([f"{size}×" for size in SIZES])
         self.page = Segmented([self.tr("White"), self.tr("Dark"), self.tr("Clear")])
-        self.kinds = {kind: self._box(words, on=False) for kind, words in self._kind_names(side).items()}
+        self.kind_names = self._kind_names(side)
+        self.kinds = {kind: self._box(words, on=False) for kind, words in self.kind_names.items()}
         self.kinds[Shown.WEIGHTS].setToolTip(
             self.tr("Parameters and buffers; beside them their gradients where they were recorded")
         )

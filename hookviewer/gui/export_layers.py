@@ -11,7 +11,7 @@ from hookviewer.gui.cam_choice import of_input
 from hookviewer.gui.columns import MOST_COLUMNS, WallState, resolve, wall_of
 from hookviewer.gui.export_entries import Shown, entries_of
 from hookviewer.gui.parameters import Parameters
-from hookviewer.gui.state import Look
+from hookviewer.gui.state import SIDED
 from hookviewer.kinds import Kind
 from hookviewer.recording import Recording
 
@@ -22,21 +22,26 @@ def layer_entries(shown: Shown) -> list[Entry]:
     Of a layer that was called several times, or that gave several tensors, they are those of every call and
     all the tensors. Inputs that share a scale share it however many there are.
     """
-    return list(_layers(shown))
+    return [entry for _, _, entries in by_layer(shown) for entry in entries]
 
 
-def _layers(shown: Shown) -> Iterator[Entry]:
+def by_layer(shown: Shown) -> list[tuple[str, state.Shown, list[Entry]]]:
+    """Return what there is of each layer and kind, as path, kind and entries; nothing where none is there."""
     look = dataclasses.replace(shown.look, levels=None, difference=False, plain=False)
-    for path, kind in _wanted(shown):
-        if kind is state.Shown.WEIGHTS:
-            yield from _weights(shown, path, look)
-            continue
-        for call, leaf, cam in _places(shown, path, kind):
-            there = dataclasses.replace(
-                shown.selection, path=path, shown=kind, call=call, leaf=leaf, channel=0, cell=None, cam=cam
-            )
-            one = dataclasses.replace(shown, selection=there, look=look)
-            yield from entries_of(one, _whole_wall(one))
+    side = shown.selection.side if shown.selection.shown in SIDED else "output"
+    selection = dataclasses.replace(shown.selection, channel=0, cell=None, region=None, side=side)
+    plain = dataclasses.replace(shown, look=look, selection=selection)
+    return [(path, kind, list(_found(plain, path, kind))) for path, kind in _wanted(plain)]
+
+
+def _found(shown: Shown, path: str, kind: state.Shown) -> Iterator[Entry]:
+    if kind is state.Shown.WEIGHTS:
+        yield from _weights(shown, path)
+        return
+    for call, leaf, cam in _places(shown, path, kind):
+        there = dataclasses.replace(shown.selection, path=path, shown=kind, call=call, leaf=leaf, cam=cam)
+        one = dataclasses.replace(shown, selection=there)
+        yield from entries_of(one, _whole_wall(one))
 
 
 def _wanted(shown: Shown) -> Iterator[tuple[str, state.Shown]]:
@@ -76,7 +81,7 @@ def _whole_wall(shown: Shown) -> WallState:
     return wall_of([column for part in parts for column in part.columns], None, None, selection, look)
 
 
-def _weights(shown: Shown, path: str, look: Look) -> Iterator[Entry]:
+def _weights(shown: Shown, path: str) -> Iterator[Entry]:
     """Yield every parameter and buffer of a layer, and its gradient where one was recorded."""
     values = shown.weights.get(path)
     if values is None:
@@ -84,11 +89,11 @@ def _weights(shown: Shown, path: str, look: Look) -> Iterator[Entry]:
     gradients: list[tuple[int | None, Recording | None]] = [*_gradients(shown, path)] or [(None, None)]
     for leaf in values.leaves(path, Kind.PARAM):
         selection = dataclasses.replace(
-            shown.selection, path=path, shown=state.Shown.WEIGHTS, call=0, leaf=leaf, channel=0, cell=None
+            shown.selection, path=path, shown=state.Shown.WEIGHTS, call=0, leaf=leaf
         )
         for place, (number, gradient) in enumerate(gradients):
             known = Parameters(path, values, number, gradient)
-            there = dataclasses.replace(look, parameters=known, beside=gradient is not None)
+            there = dataclasses.replace(shown.look, parameters=known, beside=gradient is not None)
             one = dataclasses.replace(shown, selection=selection, look=there)
             yield from list(entries_of(one, one.wall()))[1 if place else 0 :]
 
