@@ -45,7 +45,7 @@ class Pair:
 
 def pair_of(columns: Sequence[Column], number: int) -> Pair:
     """Return which columns are compared: an input without and with edits, the current one's, else A and B."""
-    pairs = list(_edited_pairs(columns))
+    pairs = list(edited_pairs(columns))
     if not pairs:
         letters = [column.letter for column in columns[:2]]
         return Pair(title=" − ".join(letters)) if len(letters) == 2 else Pair()
@@ -58,7 +58,7 @@ def pair_of(columns: Sequence[Column], number: int) -> Pair:
     return Pair(edited, plain, plain, title)
 
 
-def _edited_pairs(columns: Sequence[Column]) -> Iterator[tuple[int, int]]:
+def edited_pairs(columns: Sequence[Column]) -> Iterator[tuple[int, int]]:
     """Yield the places of every input in the plain way and with edits, where both have a column."""
     for plain, first in enumerate(columns):
         for edited, second in enumerate(columns):

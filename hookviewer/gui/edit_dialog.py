@@ -19,9 +19,12 @@ from hookviewer.gui.session import Session
 from hookviewer.gui.sorting import listed
 from hookviewer.gui.theme import scaled
 from hookviewer.kinds import Functional, Kind
+from hookviewer.recording import Recording
 
 MOST = 1 << 20
 """Numbers of channels from here on are no channels."""
+MOST_NAMES = 6
+"""So many calls are named where a wished one is not among them."""
 WHERE = (Kind.OUTPUT, Kind.INPUT, Kind.GRAD_OUTPUT, Kind.GRAD_INPUT, Kind.PARAM_GRAD)
 
 
@@ -52,7 +55,8 @@ class EditDialog(QDialog):
         session.model_changed.connect(self.reject)
 
     def _make_parts(self) -> None:
-        nodes = self._session.tree.walk() if self._session.tree is not None else ()
+        tree = self._session.calls.tree
+        nodes = tree.walk() if tree is not None else ()
         self._paths = {node.path: node.alias_of or node.path for node in nodes}
         self.path = line_edit("", self.tr("Layer"), self.tr("the model"))
         completer = QCompleter(list(self._paths), self)
@@ -247,6 +251,19 @@ class EditDialog(QDialog):
         reason = recording.never_called.get(path)
         if reason:
             raise HookViewerError(reason)
+        if call is not None and path not in recording.module_calls and recording.op_calls:
+            raise HookViewerError(self._no_such_call(call, recording))
+        if self.kind is Kind.PARAM_GRAD and not edit_start.parameters_of(self._session, path):
+            raise HookViewerError(
+                self.tr("{} has no parameters of its own.").format(path or self.tr("The model"))
+            )
+
+    def _no_such_call(self, call: Functional, recording: Recording) -> str:
+        own = [Functional.of(one.path) for one in recording.op_calls]
+        names = dict.fromkeys(f"{one.op}#{one.number}" for one in own if one and one.module == call.module)
+        words = self.tr("{} made no such call in the last run; it made {}.")
+        made = ", ".join([*names][:MOST_NAMES]) + (" …" if len(names) > MOST_NAMES else "")
+        return words.format(call.module or self.tr("The model"), made or self.tr("none"))
 
     def _read(self, text: str) -> tuple[int, ...]:
         try:

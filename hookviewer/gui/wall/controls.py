@@ -15,9 +15,11 @@ from hookviewer.gui.cams import Cams
 from hookviewer.gui.choices import Choice
 from hookviewer.gui.columns import WallState, companion, difference_colormap
 from hookviewer.gui.compare_panel import ComparePanel
+from hookviewer.gui.comparing import edited_pairs
 from hookviewer.gui.giving_way import Step, Yielding
 from hookviewer.gui.icons import set_icon
 from hookviewer.gui.method_button import MethodButton
+from hookviewer.gui.present import present_wall
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import font, scaled
@@ -175,6 +177,27 @@ class Controls(Yielding):
         for way, name in differing.WAYS.items():
             choose = partial(self._session.set_look, difference=True, differs=way)
             _add(menu, words.tr(name), look.differs == way, choose).setToolTip(words.tr(differing.TIPS[way]))
+        self._add_pairs(menu, present_wall(self._session, self._session.selection))
+
+    def _add_pairs(self, menu: QMenu, wall: WallState) -> None:
+        """Offer the difference of every input and its run with edits, where there are several."""
+        pairs = list(edited_pairs(wall.columns))
+        if len(pairs) < 2:
+            return
+        menu.addSeparator()
+        shown = (wall.pair.subtrahend, wall.pair.minuend)
+        for plain, edited in pairs:
+            first, second = wall.columns[plain], wall.columns[edited]
+            named = words.tr("{}: edited − original ({} − {})").format(
+                first.title, second.letter, first.letter
+            )
+            choose = partial(self._show_difference_of, second.number)
+            _add(menu, named, shown == (plain, edited), choose)
+
+    def _show_difference_of(self, number: int | None) -> None:
+        """Show the difference of the pair that an input belongs to: it becomes the current one."""
+        self._session.set_look(difference=True)
+        self._session.select(input=number)
 
     def _giving(self, widget: QWidget, wanted: Callable[[], bool]) -> Step:
         """Return the step that puts a control into the menu; one that is not `wanted` is in neither place."""
