@@ -111,7 +111,7 @@ class RunLane:
         kinds = session.wanted_kinds
         if settings.target.rule == "none":
             kinds = kinds - GRADIENTS
-        if session.tree is None or (not fresh and runs.fits(run, settings)):
+        if session.tree is None or (not fresh and runs.ended_well(run, settings)):
             return session.calls.asked(HookPlan(paths, kinds), run)
         every = frozenset(node.path for node in session.tree.walk())
         return session.calls.asked(HookPlan(paths, kinds, every), run)

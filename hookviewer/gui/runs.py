@@ -16,6 +16,11 @@ def fits(run: Run | None, settings: Settings) -> bool:
     return run is not None and run.settings == settings and run.error is None and not run.stopped
 
 
+def ended_well(run: Run | None, settings: Settings) -> bool:
+    """Return whether this run told of every module, so that further records only add to it."""
+    return run is not None and not run.growing and fits(run, settings)
+
+
 def shown_meanwhile(run: Run | None, settings: Settings) -> Run | None:
     """Return what of an earlier run may be shown while the model runs with `settings`.
 
