@@ -15,6 +15,7 @@ from hookviewer.formats.entry import Entry, Figure
 from hookviewer.formats.fonts import font, spelled
 from hookviewer.formats.lettering import broken, number
 from hookviewer.formats.painting import tiles_of
+from hookviewer.formats.plots import Inks, plot_of
 from hookviewer.resources import resource
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ class _Page:
         self.tiles = tiles_of(entry)
         self.colours = _page_colours(figure.page)
         shape, across = self.tiles.shape, self.tiles.columns
+        self.plot = plot_of(self.tiles, figure)
         self.columns, self.times = arrangement(shape, figure, across)
-        self.width, self.height = size_of(shape, figure, across)
+        self.width, self.height = self.plot.size if self.plot else size_of(shape, figure, across)
         self.unit = max(figure.size, self.width / _WIDEST)
 
     def picture(self) -> Image:
@@ -56,7 +58,7 @@ class _Page:
         below = self._px(_GAP) + max((height for height, _ in blocks), default=0) if blocks else 0
         size = (content + 2 * self._px(_MARGIN), self.height + below + 2 * self._px(_TOP))
         page = Image.new("RGBA", size, self.colours["ground"])
-        wall = Image.fromarray(self._wall())
+        wall = self._wall()
         page.alpha_composite(wall, (self._px(_MARGIN), self._px(_TOP)))
         draw = ImageDraw.Draw(page)
         if self.figure.numbers:
@@ -76,14 +78,20 @@ class _Page:
     def _bar(self) -> int:
         return min(self._px(_BAR_WIDTH), round(self._content() * 0.42))
 
-    def _wall(self) -> Array:
+    def _wall(self) -> Image:
+        from PIL import Image
+
+        if self.plot is not None:
+            return self.plot.picture(Inks(*(self.colours[name] for name in ("ink", "line", "tile"))))
         gutter = 2 * self.figure.size
-        return render.picture_wall(self.tiles.colours(), self.columns, gutter, self.times)
+        return Image.fromarray(render.picture_wall(self.tiles.colours(), self.columns, gutter, self.times))
 
     def _blocks(self) -> list[tuple[int, Any]]:
         """Return height and painter of what stands below the wall."""
         blocks: list[tuple[int, Any]] = []
-        if self.figure.colour_bar:
+        if self.figure.colour_bar and self.plot is not None:
+            blocks.append((self._px(_LINE * len(self._axes)), self._paint_axes))
+        elif self.figure.colour_bar:
             blocks.append((self._px(_BAR_HEIGHT + 4 + _LINE * (2 if self._bad() else 1)), self._paint_bar))
         if self.figure.caption and self.entry.caption.lines():
             blocks.append((self._px(_LINE * len(self._caption())), self._paint_caption))
@@ -109,6 +117,27 @@ class _Page:
             self._paint_zero(draw, left + width * zero, top)
         if self._bad():
             self._paint_bad(draw, left, below + self._px(_LINE))
+
+    @property
+    def _axes(self) -> tuple[str, ...]:
+        """What the axes of the plots are: values upwards, places along."""
+        plot = self.plot
+        assert plot is not None
+        low, high = (float(end) for end in (plot.levels[:, 0].min(), plot.levels[:, 1].max()))
+        same = len(np.unique(plot.levels, axis=0)) == 1
+        up = f"↑ {number(min(low, 0.0))} to {number(max(high, 0.0))}" if same else "↑ each min to max"
+        last = plot.values.shape[1] - 1
+        along = f"→ {'index' if plot.bars else 'time'} 0 to {last}"
+        if plot.bars and self.entry.order is not None:
+            along = f"→ {last + 1} values, the largest first"
+        odd = tuple(f"{name} {count}" for name, _, count in self._bad())
+        return (up, along, *odd)
+
+    def _paint_axes(self, page: Image, draw: ImageDraw, top: int) -> None:
+        mono = font("mono", self._px(_TEXT))
+        for line in self._axes:
+            draw.text((self._px(_MARGIN), top), spelled(line, mono), fill=self.colours["text_2"], font=mono)
+            top += self._px(_LINE)
 
     @property
     def _levels(self) -> Array:
@@ -180,15 +209,21 @@ class _Page:
             top += self._px(_LINE)
 
     def _number_tiles(self, draw: ImageDraw) -> None:
-        _, height, width = self.tiles.shape
-        gutter, small = 2 * self.figure.size, font("mono", self._px(9))
+        small, margin, above = font("mono", self._px(9)), self._px(_MARGIN), self._px(_TOP)
         for index, words in enumerate(self.tiles.names):
-            row, column = divmod(index, self.columns)
-            left = self._px(_MARGIN) + column * (width * self.times + gutter)
-            top = self._px(_TOP) + row * (height * self.times + gutter)
+            left, top = self._corner(index)
+            left, top = left + margin, top + above
             edge = draw.textlength(words, font=small) + self._px(6)
             draw.rectangle((left, top, left + edge, top + self._px(12)), fill=(16, 18, 22, 255))
             draw.text((left + self._px(3), top + self._px(1)), words, fill=(255, 255, 255, 255), font=small)
+
+    def _corner(self, tile: int) -> tuple[int, int]:
+        """Return the left upper corner of a tile on the wall."""
+        if self.plot is not None:
+            return self.plot.corner(tile)
+        (_, height, width), gutter = self.tiles.shape, 2 * self.figure.size
+        row, column = divmod(tile, self.columns)
+        return column * (width * self.times + gutter), row * (height * self.times + gutter)
 
 
 def zero_share(levels: Array, curve: str) -> float | None:
@@ -210,7 +245,14 @@ def _page_colours(page: str) -> dict[str, Colour]:
     ground = {"white": (255, 255, 255, 255), "dark": _colour(tokens["panel"]), "clear": (255, 255, 255, 0)}[
         page
     ]
-    return {"ground": ground, "text": _colour(tokens["text"]), "text_2": _colour(tokens["text_2"])}
+    named = {"text": "text", "text_2": "text_2", "ink": "accent", "line": "border_strong", "tile": "sunken"}
+    if page == "clear":
+        return {
+            "ground": ground,
+            **{name: _colour(tokens[token]) for name, token in named.items()},
+            "tile": ground,
+        }
+    return {"ground": ground, **{name: _colour(tokens[token]) for name, token in named.items()}}
 
 
 def _colour(code: str) -> Colour:

@@ -45,7 +45,7 @@ class Tiles:
     @property
     def names(self) -> tuple[str, ...]:
         """What is written on the tiles: numbers of channels, or names where the maps have some."""
-        if self.maps.layout != "maps":
+        if self.maps.layout not in ("maps", "lines"):
             return ()
         if self.maps.titles:
             return self.maps.titles
@@ -57,7 +57,7 @@ class Tiles:
         odd = values.dtype.kind == "f" and not np.isfinite(values).all()
         if odd or self.maps.colours is not None:
             return None
-        made = render.maps_index(values, self._scale(), curve=self.entry.curve)
+        made = render.maps_index(values, self.levels, curve=self.entry.curve)
         return made.reshape(self.shape)
 
     def colours(self) -> Array:
@@ -66,11 +66,13 @@ class Tiles:
             light = render.lights(self.maps.colours, self.entry.levels)
             return np.concatenate([light, np.full((*light.shape[:-1], 1), 255, np.uint8)], axis=-1)
         values, entry = self.maps.values, self.entry
-        return render.maps_rgba(values, self._scale(), entry.colormap, curve=entry.curve).reshape(
+        return render.maps_rgba(values, self.levels, entry.colormap, curve=entry.curve).reshape(
             *self.shape, 4
         )
 
-    def _scale(self) -> Array | tuple[float, float]:
+    @property
+    def levels(self) -> Array | tuple[float, float]:
+        """The levels of what is drawn: one pair, or one for each tile (of a signal each row), [n, 2]."""
         if self.maps.layout == "bars":
             return self.entry.levels
         return self.entry.scale(self.total)

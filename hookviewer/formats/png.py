@@ -15,6 +15,7 @@ from hookviewer.formats.entry import Entry, Figure
 from hookviewer.formats.figure import drawn
 from hookviewer.formats.format import RecordFormat
 from hookviewer.formats.painting import tiles_of
+from hookviewer.formats.plots import plot_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -53,7 +54,8 @@ class Png(RecordFormat):
         cells: int = math.prod(tiles.shape)
         if figure is None:
             return round(cells * 0.8) + 1500
-        width, height = size_of(tiles.shape, figure, tiles.columns)
+        plot = plot_of(tiles, figure)
+        width, height = plot.size if plot else size_of(tiles.shape, figure, tiles.columns)
         return round(cells * 2.4 + width * height * 0.15) + 8_000 * figure.size
 
 
