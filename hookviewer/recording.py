@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import torch
 
@@ -52,6 +53,8 @@ class Record:
     """The record's own CPU tensor; use `array()` or `tensor()`, which cannot change it."""
     summary: arrays.Statistics | None = dataclasses.field(default=None, repr=False)
     """Statistics of a tensor whose values were not kept."""
+    parts: tuple[tuple[int, ...], ...] = ()
+    """The sizes of each part of a nested tensor, along the first axis; what lies beyond them is padding."""
 
     def array(self) -> npt.NDArray[Any]:
         """Return the values as a read-only numpy array of `shape` (bfloat16 and fp8 as float32).
@@ -81,7 +84,19 @@ def statistics(record: Record) -> arrays.Statistics:
     """Return the statistics of all values of `record`; they exist even where the values were not kept."""
     if record.kept is None and record.summary is not None:
         return record.summary
-    return arrays.statistics(record.array())
+    return arrays.statistics(unpadded(record.array(), record.parts))
+
+
+def unpadded(values: npt.NDArray[Any], parts: Sequence[Sequence[int]]) -> npt.NDArray[Any]:
+    """Return the values of a nested tensor's parts in a row, without its padding; all where there is none."""
+    if not parts or values.ndim < 2 or len(parts) != len(values):
+        return values
+    return np.concatenate([one[inside(sizes)].reshape(-1) for one, sizes in zip(values, parts, strict=True)])
+
+
+def inside(sizes: Sequence[int]) -> tuple[slice, ...]:
+    """Return the corner of these sizes of an array."""
+    return tuple(slice(size) for size in sizes)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -64,14 +64,22 @@ def _taken(key: Key, tensor: torch.Tensor, budget: Budget) -> Record:
     if why:
         return _without_values(key, tensor, why)
     plain, notes = _strided(tensor.detach())
-    shape = tuple(plain.shape)
+    shape, parts = tuple(plain.shape), _parts(tensor)
     if budget.take(plain.nbytes):
-        return Record(key, shape, tensor.dtype, tensor.device, notes, kept=own_copy(plain))
+        return Record(key, shape, tensor.dtype, tensor.device, notes, kept=own_copy(plain), parts=parts)
     why = (
         f"Not kept: {_size(plain.nbytes)} more than what is left of the budget of {_size(budget.total)} "
         "per run. Tick fewer modules or raise the budget; shape and statistics are exact."
     )
-    return Record(key, shape, tensor.dtype, tensor.device, notes, missing=why, summary=summary(plain))
+    counted = summary(
+        plain if not parts else torch.cat([one.reshape(-1) for one in tensor.detach().unbind()])
+    )
+    return Record(key, shape, tensor.dtype, tensor.device, notes, missing=why, summary=counted, parts=parts)
+
+
+def _parts(tensor: torch.Tensor) -> tuple[tuple[int, ...], ...]:
+    """Return the sizes of each part of a nested tensor; nothing of any other one."""
+    return tuple(tuple(one.shape) for one in tensor.unbind()) if tensor.is_nested else ()
 
 
 def _is_common(tensor: torch.Tensor) -> bool:

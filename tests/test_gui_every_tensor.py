@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 from torch import nn
 
+from hookviewer import HookPlan, Kind, capture, statistics
 from hookviewer.gui.hinting import hints_of
 from hookviewer.gui.session import Session
 from hookviewer.gui.theme import set_theme
@@ -28,6 +29,12 @@ def noise(*shape: int) -> torch.Tensor:
 
 def jagged(x: torch.Tensor) -> torch.Tensor:
     return torch.nested.nested_tensor([noise(3, 5), noise(6, 5)], layout=torch.jagged)
+
+
+def pictures(x: torch.Tensor) -> torch.Tensor:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch calls it a prototype
+        return torch.nested.nested_tensor([noise(2, 3, 5), noise(2, 6, 4)])
 
 
 def quantized() -> torch.Tensor:
@@ -145,6 +152,22 @@ def test_a_nested_tensor_is_laid_out_and_its_ends_are_known(shown) -> None:
         np.testing.assert_array_equal(maps.values[0], one.numpy().T)
         assert maps.longest == 6
         panel.lanes.columns[0].canvas.grab()
+
+
+def test_padding_of_a_nested_tensor_is_no_value(shown) -> None:
+    session, panel = shown(Makes(pictures))
+    given = [one.numpy() for one in GIVEN["last"].unbind()]
+    for sample, one in enumerate(given):
+        session.set_look(sample=sample)
+        np.testing.assert_array_equal(panel.wall.columns[0].maps.values, one)
+    record = panel.wall.columns[0].record
+    every = np.concatenate([one.ravel() for one in given])
+    found = statistics(record)
+    assert (found.count, found.nan) == (every.size, 0)
+    assert found.mean == pytest.approx(every.mean())
+    few = capture(session.model, (torch.zeros(1),), HookPlan.of(session.model, "inner"), budget=0)
+    small = statistics(few.record("inner", Kind.OUTPUT))
+    assert (small.count, small.nan) == (every.size, 0)
 
 
 class Packs(nn.Module):

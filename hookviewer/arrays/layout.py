@@ -71,13 +71,14 @@ def as_maps(
     places: Mapping[str, int] = NO_PLACES,
     part: str = PARTS[0],
     lengths: Sequence[int] = (),
+    parts: Sequence[Sequence[int]] = (),
 ) -> Maps:
     """Return an array as maps, lines, bars, a number or a table; every array has one of these.
 
     `reading` is one of `readings(shape, hints)`, the guess where it is None. `sample` is a place on the
     sample axis, `places` one on each axis that slides, by role (`MAXIMUM` for the greatest along it; one
     beyond the end is the last). Of complex values one of `PARTS` is shown. `lengths` says how long each
-    padded sequence is.
+    padded sequence is, `parts` which sizes each sample has that is padded along several axes.
     """
     values = np.asarray(array)
     possible = readings(values.shape, hints)
@@ -86,16 +87,18 @@ def as_maps(
         raise ValueError(f"an array of shape {values.shape} cannot be read as {chosen!r}")
     if chosen in (TABLE, NUMBER):
         return _numbers(values, chosen)
-    roles, samples = list(roles_of(chosen)), 1
+    roles, samples, longest = list(roles_of(chosen)), 1, None
     if "sample" in roles:
         axis = roles.index("sample")
         samples = values.shape[axis]
         values = np.moveaxis(values, axis, 0)[sample]
         roles.remove("sample")
+        if axis == 0 and len(parts) == samples:
+            longest = len(values) if roles[0] == "time" else None
+            values = values[tuple(slice(max(size, 1)) for size in parts[sample])]
     real = _real32(values, part)
     sliders, one = _slid(real, roles, places)
     core = tuple(role for role in roles if not _slides(role))
-    longest = None
     if len(lengths) == samples and core[:1] == ("time",):
         one, longest = one[: lengths[sample]], len(one)
     drawn = _drawn(one, core, hints)

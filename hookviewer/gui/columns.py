@@ -281,7 +281,13 @@ def _product(value: Record, gradient: Record) -> Record:
     product = value.tensor() * gradient.tensor()
     key = value.key._replace(kind=Kind.ATTRIBUTION, leaf=f"{value.key.kind} × gradient")
     return Record(
-        key, tuple(product.shape), product.dtype, value.device, (*value.notes, *gradient.notes), kept=product
+        key,
+        tuple(product.shape),
+        product.dtype,
+        value.device,
+        (*value.notes, *gradient.notes),
+        kept=product,
+        parts=value.parts,
     )
 
 
@@ -365,7 +371,7 @@ def maps_of(
     Of a batch of one, its only sample. Raises `HookViewerError` where a batch has no such sample.
     """
     asked: dict[str, Any] = {"reading": reading, "hints": hints, "places": dict(places), "part": part}
-    asked["lengths"] = sequences.lengths(record)
+    asked["lengths"], asked["parts"] = sequences.lengths(record), record.parts
     first = arrays.as_maps(record.array(), **asked)
     if not sample or first.samples == 1:  # a lone sample is shown whatever another input has
         return first

@@ -40,7 +40,7 @@ def lengths(record: Record) -> tuple[int, ...]:
     """Return how long each padded sequence of a record is; nothing where none is padded."""
     if isinstance(record, PaddedRecord):
         return record.lengths
-    return _lengths_of_nested(record) if _is_nested(record) else ()
+    return _lengths_of_nested(record) if _is_nested(record) and not record.parts else ()
 
 
 def hinted(record: Record, hints: Hints) -> Hints:
