@@ -39,9 +39,9 @@ def hands(qtbot: QtBot, kept: list[MainWindow]) -> Hands:
     if not kept:
         kept.append(MainWindow())
         kept[0].keeps_layout = False
-        kept[0].resize(1600, 950)
+        kept[0].resize(1280, 800)
         kept[0].show()
-        kept[0].docks.lay_out(1600, 950)
+        kept[0].docks.lay_out(1280, 800)
     return Hands(qtbot, kept[0])
 
 
