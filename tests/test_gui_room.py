@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from gui_nets import Tiny, picture, settled
-from PySide6.QtCore import QPointF, QRect, Qt
+from PySide6.QtCore import QEvent, QObject, QPointF, QRect, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -96,3 +96,32 @@ def test_dragged_panels_leave_room_for_the_wall() -> None:
     assert wanted(1920, 1200, {"modules": 600})["modules"] == 600
     assert wanted(1000, 700, {"modules": 600})["modules"] == usual(1000, 700)["modules"]
     assert wanted(1280, 800, {"layers": 700})["layers"] == 400
+
+
+class Laid(QObject):
+    """Counts how often a window is asked to lay itself out anew."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self.count = 0
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.LayoutRequest
+        return False
+
+
+def test_words_that_change_do_not_lay_out_the_whole_window(qtbot: QtBot, window: MainWindow) -> None:
+    window.session.tick([node.path for node in window.session.tree.walk()], True)
+    settled(qtbot, window.session)
+    paths = [node.path for node in window.session.tree.walk()]
+    for path in paths * 2:  # the first round makes what is shown later again
+        window.session.select(path=path)
+        qtbot.wait(20)
+    laid = Laid(window)
+    for path in paths:
+        window.session.select(path=path)
+        qtbot.wait(20)
+    assert laid.count == 0
+    window.docks.panels["layers"].hide()
+    qtbot.waitUntil(lambda: laid.count > 0, timeout=1000)  # and that is what is counted

@@ -37,8 +37,8 @@ class Keeping(QObject):
         if run is None:
             return frozenset()
         path = run.recording.aliases.get(path, path)
-        there = (record for key, record in run.recording.items() if key.path == path)
-        dropped = any(record.missing == DROPPED for record in there)
+        records = run.recording.records.values()
+        dropped = any(record.missing == DROPPED and record.key.path == path for record in records)
         return frozenset({self._session.selection.path}) if dropped else frozenset()
 
     def keep_within(self) -> None:

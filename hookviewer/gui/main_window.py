@@ -35,6 +35,7 @@ from hookviewer.gui.parting import part_soon
 from hookviewer.gui.run_bar import RunBar
 from hookviewer.gui.session import Session
 from hookviewer.gui.status_bar import StatusBar
+from hookviewer.gui.still import Still
 from hookviewer.gui.theme import font, keeper
 from hookviewer.gui.wall import WallPanel
 from hookviewer.gui.welcome import Welcome
@@ -83,7 +84,7 @@ class MainWindow(QMainWindow):
         self.center = QStackedWidget()
         self.center.addWidget(self.welcome)
         self.center.addWidget(self.wall)
-        self.setCentralWidget(self.center)
+        self.setCentralWidget(Still(self.center))
         self.wall.message_place.addWidget(self.messages)
         actions = self.commands.actions
         self.menus = Menus(self, self.session, self.commands, self.opening)

@@ -10,19 +10,18 @@ from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QSizePol
 from hookviewer.gui.giving_way import Elided
 from hookviewer.gui.icons import set_icon
 from hookviewer.gui.parts import column, frame, icon_label, label, row
+from hookviewer.gui.still import Still
 from hookviewer.gui.theme import scaled
 
 TITLE_HEIGHT = 36
 
 
-class TitleBar(QFrame):
+class TitleBar(Still):
     """The title row of a panel; a dock asks it for its size hint only, a fixed height is not heard."""
 
     def __init__(self, layout: QHBoxLayout) -> None:
-        super().__init__()
-        self.setObjectName("panelTitle")
         layout.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
-        self.setLayout(layout)
+        super().__init__(frame(layout, "panelTitle"))
 
     def sizeHint(self) -> QSize:
         return QSize(120, scaled(TITLE_HEIGHT))
@@ -50,7 +49,7 @@ class Panel(QDockWidget):
         layout.setStretchFactor(self.caption, 1)
         self.heading.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
         self.setTitleBarWidget(TitleBar(layout))
-        self.setWidget(frame(column(body, margins=(1, 0, 1, 1)), "panelBody"))
+        self.setWidget(Still(frame(column(body, margins=(1, 0, 1, 1)), "panelBody")))
 
     def say(self, caption: str) -> None:
         """Show a count or a subject beside the title."""

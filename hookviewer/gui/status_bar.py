@@ -15,6 +15,7 @@ from hookviewer.gui.quiet_bar import QuietBar
 from hookviewer.gui.reading import read_out
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Progress
+from hookviewer.gui.still import Still
 from hookviewer.gui.theme import scaled
 
 SHOWN_AFTER_S = 0.15
@@ -84,7 +85,7 @@ class StatusBar(QStatusBar):
             hidden(self.meter),
         ]
         line = Yielding(layout, steps)
-        self.addWidget(line, 1)
+        self.addWidget(Still(line), 1)
         return line
 
     def _connect(self) -> None:
