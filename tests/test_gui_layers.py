@@ -98,7 +98,7 @@ def test_a_click_goes_to_the_nearest_recorded_layer(
 def test_the_legend_says_the_values_here(session: Session, panel: LayerPanel) -> None:
     session.select(path="stem.0")
     expected = np.abs(session.runs[1].recording.record("stem.0", "output").array()).mean()
-    number, name, value = panel.legend.entries[0]
+    number, name, value, style = panel.legend.entries[0]
     assert (number, name) == (1, "picture0")
     assert float(value) == pytest.approx(float(expected), abs=1e-3)
 

@@ -30,7 +30,7 @@ class DivergenceBar(QFrame):
         layout.setStretchFactor(self.said, 1)
         self.setLayout(layout)
         self.setFixedHeight(scaled(36))
-        self.open.clicked.connect(self._on_open)
+        self.open.clicked.connect(session.diverging.open)
         self.stop.clicked.connect(session.diverging.stop)
         self.away.clicked.connect(session.diverging.forget)
         session.diverging.changed.connect(self.refresh)
@@ -57,8 +57,3 @@ class DivergenceBar(QFrame):
         names = self.tr("{} against {}").format(found.item.title, found.reference.title)
         notes = " ".join(found.divergence.notes)
         return " ".join(filter(None, (f"{names}: {found.divergence.sentence}", notes)))
-
-    def _on_open(self) -> None:
-        found = self._session.diverging.found
-        if found is not None and found.divergence.first is not None:
-            self._session.select(path=found.divergence.first.key.path, call=found.divergence.first.key.call)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from PySide6.QtCore import QCoreApplication
 
 from hookviewer.differences import Difference
+from hookviewer.gui.compare_diverging import Found
 from hookviewer.gui.compare_lane import CompareLane, reference_of
 from hookviewer.gui.depth import Series
+from hookviewer.gui.line_styles import INPUTS
 from hookviewer.gui.state import InputItem, Run
 from hookviewer.kinds import Kind
 from hookviewer.recording import Record
@@ -55,6 +60,17 @@ def difference_series(
                 found.append((place, value(counted.numbers, metric), bool(counted.numbers.unlike)))
         made.append(_series(item, found))
     return made, lacking
+
+
+def diverging_series(found: Found, layers: Sequence[str]) -> list[Series]:
+    """Return how far the outputs of all layers are apart, ticked or not, and faintly how far their inputs."""
+    steps = {step.key.path: step for step in reversed(found.divergence.steps) if step.exact}
+    there = [(place, steps[path]) for place, path in enumerate(layers) if path in steps]
+    outputs = [(place, step.distance, math.isinf(step.distance)) for place, step in there]
+    inputs = [(place, step.input_distance, False) for place, step in there if step.input_exact]
+    made = _series(found.item, outputs)
+    name = QCoreApplication.translate("Diverging", "inputs of the layer")
+    return [made, dataclasses.replace(_series(found.item, inputs), name=name, style=INPUTS)]
 
 
 def value(numbers: Difference, metric: str) -> float:

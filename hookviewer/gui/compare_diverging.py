@@ -97,6 +97,13 @@ class Diverging(QObject):
     def _take(self, found: Found) -> None:
         self.found, self.looking = found, False
         self.changed.emit()
+        self.open()
+
+    def open(self) -> None:
+        """Look at the layer that was found."""
+        first = self.found.divergence.first if self.found is not None else None
+        if first is not None:
+            self._session.select(path=first.key.path, call=first.key.call)
 
     def _on_failed(self, failure: Failure) -> None:
         self.looking = False

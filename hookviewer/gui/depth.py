@@ -27,13 +27,17 @@ GRADIENTS = frozenset({"grad", "param_grad"})
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Series:
-    """One input's values at the layers `places`; `bad` are the places whose tensor holds NaN or inf."""
+    """One input's values at the layers `places`; `bad` are the places whose tensor holds NaN or inf.
+
+    `style` is that of its line, one of `line_styles`.
+    """
 
     number: int
     name: str
     places: npt.NDArray[np.intp]
     values: npt.NDArray[np.float64]
     bad: tuple[int, ...] = ()
+    style: str = "solid"
 
 
 @dataclasses.dataclass(frozen=True)

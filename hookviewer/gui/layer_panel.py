@@ -11,12 +11,14 @@ from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from hookviewer.gui import depth, flow, layer_rows, numbers
 from hookviewer.gui.compare_bar import DivergenceBar
-from hookviewer.gui.compare_depth import DIFFERENCES, difference_series
+from hookviewer.gui.compare_depth import DIFFERENCES, difference_series, diverging_series
+from hookviewer.gui.compare_mark import Mark, mark_of
 from hookviewer.gui.depth import GRADIENTS, LINEAR, METRICS, Series
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.layer_plot import LayerPlot
 from hookviewer.gui.layer_table import LayerTable
-from hookviewer.gui.legend import Legend
+from hookviewer.gui.legend import Entry, Legend
+from hookviewer.gui.line_styles import INPUTS, styles_of
 from hookviewer.gui.panels import EmptyOr
 from hookviewer.gui.parts import Segmented, column, frame, tool
 from hookviewer.gui.quantity_button import QuantityButton
@@ -103,7 +105,7 @@ class LayerPanel(QWidget):
         self.table.row_clicked.connect(lambda path, number: session.select(path=path, input=number))
         self.as_table.toggled.connect(self._show_page)
         session.differences.changed.connect(self.refresh)
-        session.diverging.changed.connect(self.refresh)
+        session.diverging.changed.connect(self._on_diverging_changed)
         self.diverging.clicked.connect(lambda: session.diverging.look())
         self.copy.clicked.connect(self._on_copy)
         self.save.clicked.connect(self._on_save)
@@ -193,6 +195,14 @@ class LayerPanel(QWidget):
         what = self.tr("Gradients of parameters are recorded from the next run on.")
         session.tell(Message("info", what, self.tr("Press Run (F5).")))
 
+    def _on_diverging_changed(self) -> None:
+        """Show how far the layers are apart, all of them, where it has been found out."""
+        found = self._session.diverging.found
+        if found is not None and QUANTITIES[self.quantity.index] not in DIFFERENCES:
+            self.quantity.choose(QUANTITIES.index("relative"))
+            self.axis.buttons[1].setEnabled(True)
+        self.refresh()
+
     def _on_layer_clicked(self, path: str) -> None:
         self._session.select(path=path)
 
@@ -232,7 +242,16 @@ class LayerPanel(QWidget):
         log = self.axis.index == 1 and metric not in LINEAR
         marked = flow.joined([flow.flow(one.places, one.values) for one in shown if metric in GRADIENTS])
         self._empty.show_content(bool(shown), self._reason(metric))
-        self.plot.show_series(layers, shown, self._session.selection.path, log=log, flow=marked)
+        shown = [dataclasses.replace(one, style=self._style(one)) for one in shown]
+        path, mark = self._session.selection.path, self._mark(layers)
+        self.plot.show_series(layers, shown, path, log=log, flow=marked, mark=mark)
+
+    def _style(self, one: Series) -> str:
+        return one.style if one.style == INPUTS else styles_of(self._session.items).get(one.number, "solid")
+
+    def _mark(self, layers: list[str]) -> Mark | None:
+        found = self._session.diverging.found
+        return None if found is None else mark_of(found.divergence, layers)
 
     def _series(self, ticked: list[tuple[InputItem, Run]], layers: list[str], metric: str) -> list[Series]:
         if metric not in DIFFERENCES:
@@ -242,7 +261,11 @@ class LayerPanel(QWidget):
         shown, lacking = difference_series(items, session.runs, layers, metric, session.differences)
         if lacking:
             session.differences.want(lacking)
-        return shown
+        found = session.diverging.found
+        if metric != "relative" or found is None:
+            return shown
+        others = [one for one in shown if one.number != found.item.number]
+        return [*others, *diverging_series(found, layers)]
 
     def _on_selection_changed(self) -> None:
         """Point out another layer on the curves that are there."""
@@ -258,10 +281,10 @@ class LayerPanel(QWidget):
         self.legend.show_entries([self._entry(one, layers) for one in self.plot.series])
         self.pointed_out.emit(self._session.selection.path)
 
-    def _entry(self, one: Series, layers: list[str]) -> tuple[int, str, str]:
+    def _entry(self, one: Series, layers: list[str]) -> Entry:
         path = self._session.selection.path
         here = [value for place, value in zip(one.places, one.values, strict=True) if layers[place] == path]
-        return one.number, one.name, numbers.number(float(here[0])) if here else ""
+        return one.number, one.name, numbers.number(float(here[0])) if here else "", one.style
 
     def _reason(self, metric: str) -> str:
         session = self._session

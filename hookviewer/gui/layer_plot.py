@@ -12,9 +12,11 @@ from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QToolTip, QWidget
 
 from hookviewer.gui import depth, numbers
+from hookviewer.gui.compare_mark import Mark, MarkItems
 from hookviewer.gui.depth import Block, Series
 from hookviewer.gui.flow import Flow
 from hookviewer.gui.guard import guarded
+from hookviewer.gui.line_styles import INPUTS, pen_of
 from hookviewer.gui.theme import font, keeper, theme
 
 LEFT = 46
@@ -69,14 +71,27 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         for one in (self._bands, self._warned, self._guides, self._here, self._bad, self._dots):
             item.addItem(one, ignoreBounds=True)
         self._dots.setZValue(10)
+        self.marked = MarkItems(item)
+        self._marking: Mark | None = None
         self._recolour()
         keeper().changed.connect(self._recolour)
 
     def show_series(
-        self, layers: list[str], series: list[Series], path: str, *, log: bool, flow: Flow | None = None
+        self,
+        layers: list[str],
+        series: list[Series],
+        path: str,
+        *,
+        log: bool,
+        flow: Flow | None = None,
+        mark: Mark | None = None,
     ) -> None:
-        """Draw the series of all inputs; `path` is the layer to mark, `flow` tells of gradients to mark."""
-        self.flow = flow or Flow()
+        """Draw the series of all inputs.
+
+        `path` is the layer that is looked at, `flow` tells of gradients to mark, `mark` of a layer to point
+        out.
+        """
+        self.flow, self._marking = flow or Flow(), mark
         if layers != self.layers:
             self._blocks = depth.blocks(layers)
         self.layers, self.series, self._log = layers, series, log
@@ -102,6 +117,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         self._draw_flow(low, high)
         self._draw_guides(low, high)
         self._label_blocks()
+        self._draw_mark(low, high)
 
     def _recolour(self) -> None:
         colours, item = theme(), self.getPlotItem()
@@ -150,8 +166,9 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
             self._lines.append(made)
         for (line, dots), one, tall in zip(self._lines, self.series, heights, strict=True):
             colour, good = theme().input(one.number), np.isfinite(tall)
-            line.setData(one.places[good], tall[good], pen=pg.mkPen(colour, width=1.6))
-            few = good if len(one.places) <= MOST_DOTS else np.zeros_like(good)
+            line.setData(one.places[good], tall[good], pen=pen_of(colour, one.style))
+            dotted = len(one.places) <= MOST_DOTS and one.style != INPUTS
+            few = good if dotted else np.zeros_like(good)
             dots.setData(one.places[few], tall[few], brush=colour)
 
     def _draw_current(self, heights: Sequence[npt.NDArray[np.float64]]) -> None:
@@ -161,6 +178,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         spots = [
             {"pos": (self._current, tall[at]), "brush": theme().input(one.number)}
             for one, tall in zip(self.series, heights, strict=True)
+            if one.style != INPUTS
             for at in np.flatnonzero((one.places == self._current) & np.isfinite(tall))[:1]
         ]
         self._dots.setData(spots, pen=pg.mkPen(theme()["panel"], width=2))
@@ -205,6 +223,9 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
                 self._flow_names.append(name)
                 item.addItem(name, ignoreBounds=True)
 
+    def _draw_mark(self, low: float, high: float) -> None:
+        self.marked.draw(self._marking, (low, high), len(self.layers), self.width() - LEFT - 12)
+
     def _layers_in(self, pixels: float) -> float:
         return pixels * len(self.layers) / max(float(self.width()) - LEFT - 12, 1.0)
 
@@ -233,6 +254,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         super().resizeEvent(event)
         if hasattr(self, "_dots"):  # pyqtgraph resizes while it is being made
             self._label_blocks()
+            self._draw_mark(*self._limits(self._heights_of()))
 
     # -- the mouse ------------------------------------------------------------------------------------------
 

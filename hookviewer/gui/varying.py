@@ -61,7 +61,12 @@ TIPS = {
     ),
     Vary.DEVICE: str(NOOP("Vary", "The same run on another device.")),
     Vary.DTYPE: str(NOOP("Vary", "A converted copy of the model, or automatic mixed precision.")),
-    Vary.MODE: str(NOOP("Vary", "Eval and train: dropout and batch normalisation differ.")),
+    Vary.MODE: str(
+        NOOP(
+            "Vary",
+            "Eval and train: dropout and batch normalisation differ. As left: every module in its own mode.",
+        )
+    ),
     Vary.SEED: str(NOOP("Vary", "Other random numbers: dropout in train mode, noise in the model.")),
     Vary.TARGETS: str(NOOP("Vary", "Gradients from another target; outputs stay the same.")),
 }
@@ -81,9 +86,9 @@ def name_of(vary: Vary) -> str:
 
 
 def modes(settings: Settings) -> tuple[Way, ...]:
-    """Return eval and train mode, the one in force first."""
+    """Return eval and train mode, the one in force first, and every module in the mode it was left in."""
     other = {"eval": "train", "train": "eval"}[settings.mode]
-    return Way(settings.mode), Way(other, (("mode", other),))
+    return Way(settings.mode), Way(other, (("mode", other),)), Way(tr("as left"), (("mode", "as is"),))
 
 
 def device_ways(settings: Settings) -> tuple[Way, ...]:
