@@ -165,16 +165,28 @@ def maps_rgba(maps: Array, levels: npt.ArrayLike, colormap: str, *, curve: str =
     return np.stack(made) if made else np.zeros((*maps.shape, 4), np.uint8)
 
 
-def lights(colours: Array, levels: Levels) -> Pixels:
-    """Return red, green and blue values [..., 3] as lights, uint8: the levels are none and all of it.
+def share(values: npt.ArrayLike, levels: npt.ArrayLike, *, curve: str = "linear") -> Array:
+    """Return where values lie between the lower level (0) and the upper one (1), float64; NaN stays NaN.
 
-    NaN is no light.
+    `levels` are one pair, or one for each of the values' first axis [n, 2]. On equal levels all lie at 1/2.
     """
-    low, high = levels
-    span = high - low if high > low else 1.0
-    with np.errstate(invalid="ignore", over="ignore"):
-        share = np.nan_to_num(np.clip((colours - low) / span, 0.0, 1.0))
-    return (share * 255 + 0.5).astype(np.uint8)
+    numbers, ends = np.asarray(values, np.float64), np.asarray(levels, np.float64)
+    shape = (-1, *[1] * (numbers.ndim - 1)) if ends.ndim == 2 else ()
+    low, span, threshold = (one.reshape(shape) for one in steps_of(np.atleast_2d(ends), curve))
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        numbers = bent(numbers, threshold) if curve == "log" else numbers
+        found: Array = np.where(span == 0, np.where(np.isnan(numbers), np.nan, 0.5), (numbers - low) / span)
+    return found
+
+
+def lights(colours: Array, levels: npt.ArrayLike, *, curve: str = "linear") -> Pixels:
+    """Return red, green and blue values [C, H, W, 3] as lights, uint8: the levels are none and all of it.
+
+    The levels are one pair, or one for each picture [C, 2]. NaN is no light.
+    """
+    found = np.nan_to_num(np.clip(share(colours, levels, curve=curve), 0.0, 1.0))
+    light: Pixels = (found * 255 + 0.5).astype(np.uint8)
+    return light
 
 
 def wall_index(

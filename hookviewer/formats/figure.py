@@ -125,7 +125,7 @@ class _Page:
         assert plot is not None
         low, high = (float(end) for end in (plot.levels[:, 0].min(), plot.levels[:, 1].max()))
         same = len(np.unique(plot.levels, axis=0)) == 1
-        up = f"↑ {number(min(low, 0.0))} to {number(max(high, 0.0))}" if same else "↑ each min to max"
+        up = f"↑ {number(low)} to {number(high)}" if same else "↑ each min to max"
         last = plot.values.shape[1] - 1
         along = f"→ {'index' if plot.bars else 'time'} 0 to {last}"
         if plot.bars and self.entry.order is not None:

@@ -63,7 +63,7 @@ class Tiles:
     def colours(self) -> Array:
         """Return the colour of every cell, RGBA uint8 of `shape`."""
         if self.maps.colours is not None:
-            light = render.lights(self.maps.colours, self.entry.levels)
+            light = render.lights(self.maps.colours, self.levels, curve=self.entry.curve)
             return np.concatenate([light, np.full((*light.shape[:-1], 1), 255, np.uint8)], axis=-1)
         values, entry = self.maps.values, self.entry
         return render.maps_rgba(values, self.levels, entry.colormap, curve=entry.curve).reshape(

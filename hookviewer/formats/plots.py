@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +43,7 @@ class Plot:
     levels: Array
     bars: bool
     figure: Figure
+    curve: str = "linear"
 
     @property
     def columns(self) -> int:
@@ -80,8 +80,32 @@ class Plot:
 
         page = Image.new("RGBA", self.size, (0, 0, 0, 0))
         for place, (values, ends) in enumerate(zip(self.values, self.levels, strict=True)):
-            page.paste(_drawn(values, _limits(ends), self.tile, inks, bars=self.bars), self.corner(place))
+            page.paste(self._drawn(values, ends, inks), self.corner(place))
         return page
+
+    def _drawn(self, values: Array, ends: Array, inks: Inks) -> Image:
+        """Return one plot; it is drawn finer than it is, so that its lines are smooth."""
+        from PIL import Image, ImageDraw
+
+        fine = (self.tile[0] * _FINER, self.tile[1] * _FINER)
+        image = Image.new("RGBA", fine, inks.ground)
+        draw, heights = ImageDraw.Draw(image), self._heights(values, ends, fine[1])
+        zero = float(self._heights(np.zeros(1), ends, fine[1])[0])
+        if ends[0] <= 0 <= ends[1]:
+            draw.line((0, zero, fine[0], zero), fill=inks.zero, width=_FINER)
+        if self.bars:
+            _bars(draw, heights, zero, fine, inks.ink)
+        else:
+            _line(draw, heights, fine, inks.ink)
+        _draw_odd(draw, values, fine)
+        return image.resize(self.tile, Image.Resampling.BOX)
+
+    def _heights(self, values: Array, ends: Array, height: int) -> Array:
+        """Return how far down values stand; what lies outside the levels stands at their ends."""
+        share = 1 - np.clip(render.share(values, ends, curve=self.curve), 0.0, 1.0)
+        found: Array = share * (height - 2 * _FINER) + _FINER
+        found[~np.isfinite(values)] = np.nan
+        return found
 
 
 def plot_of(tiles: Tiles, figure: Figure) -> Plot | None:
@@ -90,56 +114,29 @@ def plot_of(tiles: Tiles, figure: Figure) -> Plot | None:
     if layout not in ("lines", "bars"):
         return None
     values = tiles.maps.values[:, 0] if layout == "lines" else tiles.maps.values[0, :1]
-    levels = np.broadcast_to(np.atleast_2d(tiles.levels), (len(values), 2))
-    return Plot(values, levels, layout == "bars", figure)
+    levels = np.broadcast_to(np.atleast_2d(tiles.levels), (len(values), 2)).astype(np.float64)
+    if layout == "bars":
+        levels = np.stack([np.minimum(levels[:, 0], 0), np.maximum(levels[:, 1], 0)], axis=1)
+    return Plot(values, levels, layout == "bars", figure, tiles.entry.curve)
 
 
-def _limits(ends: Sequence[float]) -> tuple[float, float]:
-    """Return the values at the bottom and the top: zero is always among them."""
-    low, high = min(float(ends[0]), 0.0), max(float(ends[1]), 0.0)
-    return (low, high) if low < high else (low, low + 1.0)
-
-
-def _drawn(
-    values: Array, limits: tuple[float, float], tile: tuple[int, int], inks: Inks, *, bars: bool
-) -> Image:
-    """Return one plot; it is drawn finer than it is, so that its lines are smooth."""
-    from PIL import Image, ImageDraw
-
-    fine = (tile[0] * _FINER, tile[1] * _FINER)
-    image = Image.new("RGBA", fine, inks.ground)
-    draw = ImageDraw.Draw(image)
-    zero = float(_heights(np.zeros(1), limits, fine[1])[0])
-    draw.line((0, zero, fine[0], zero), fill=inks.zero, width=_FINER)
-    (_draw_bars if bars else _draw_line)(draw, values, limits, fine, inks.ink)
-    return image.resize(tile, Image.Resampling.BOX)
-
-
-def _draw_line(
-    draw: ImageDraw, values: Array, limits: tuple[float, float], fine: tuple[int, int], ink: Colour
-) -> None:
-    across = (np.arange(len(values)) + 0.5) * fine[0] / len(values)
-    down = _heights(values, limits, fine[1])
-    for first, last in _runs(np.isfinite(values)):
-        points = np.stack([across[first:last], down[first:last]], axis=1).ravel().tolist()
+def _line(draw: ImageDraw, heights: Array, fine: tuple[int, int], ink: Colour) -> None:
+    across = (np.arange(len(heights)) + 0.5) * fine[0] / len(heights)
+    for first, last in _runs(np.isfinite(heights)):
+        points = np.stack([across[first:last], heights[first:last]], axis=1).ravel().tolist()
         if last - first == 1:
             points = [points[0] - _FINER, points[1], points[0] + _FINER, points[1]]
         draw.line(points, fill=ink, width=2 * _FINER, joint="curve")
-    _draw_odd(draw, values, fine)
 
 
-def _draw_bars(
-    draw: ImageDraw, values: Array, limits: tuple[float, float], fine: tuple[int, int], ink: Colour
-) -> None:
-    pitch, zero = fine[0] / len(values), float(_heights(np.zeros(1), limits, fine[1])[0])
+def _bars(draw: ImageDraw, heights: Array, zero: float, fine: tuple[int, int], ink: Colour) -> None:
+    pitch = fine[0] / len(heights)
     air = _FINER if pitch >= 4 * _FINER else 0
-    for place, height in enumerate(_heights(values, limits, fine[1]).tolist()):
+    for place, height in enumerate(heights.tolist()):
         if math.isfinite(height):
             top, bottom = sorted((height, zero))
-            draw.rectangle(
-                (place * pitch, top, max((place + 1) * pitch - 1 - air, place * pitch), bottom), ink
-            )
-    _draw_odd(draw, values, fine)
+            right = max((place + 1) * pitch - 1 - air, place * pitch)
+            draw.rectangle((place * pitch, top, right, bottom), ink)
 
 
 def _draw_odd(draw: ImageDraw, values: Array, fine: tuple[int, int]) -> None:
@@ -150,16 +147,6 @@ def _draw_odd(draw: ImageDraw, values: Array, fine: tuple[int, int]) -> None:
         colour = render.NAN if math.isnan(value) else render.POS_INF if value > 0 else render.NEG_INF
         right = max((place + 1) * pitch - 1, place * pitch + _FINER - 1)
         draw.rectangle((place * pitch, 0, right, fine[1]), (*colour, 255))
-
-
-def _heights(values: Array, limits: tuple[float, float], height: int) -> Array:
-    """Return how far down values stand; what lies outside the limits stands at their ends."""
-    low, high = limits
-    with np.errstate(invalid="ignore", over="ignore"):
-        inside = np.clip(values.astype(np.float64), low, high)
-        found: Array = (high - inside) / (high - low) * (height - 2 * _FINER) + _FINER
-    found[~np.isfinite(values.astype(np.float64))] = np.nan
-    return found
 
 
 def _runs(good: Array) -> list[tuple[int, int]]:

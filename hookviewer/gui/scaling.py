@@ -71,7 +71,8 @@ def _levels_of(first: arrays.Maps, others: tuple[arrays.Maps, ...], scale: str) 
 @remembered()
 def channel_levels(maps: arrays.Maps, scale: str) -> Numbers:
     """Return the levels of every channel, [C, 2]."""
-    ends = [arrays.levels(one, "full" if scale in (LOG, "peak") else scale) for one in maps.values]
+    values = maps.values if maps.colours is None else maps.colours
+    ends = [arrays.levels(one, "full" if scale in (LOG, "peak") else scale) for one in values]
     if scale == LOG:
         ends = [_around_zero(pair) for pair in ends]
     elif scale == "peak":

@@ -234,7 +234,7 @@ class BigMap(QWidget):
         grid = geometry.Grid(1, 1, width, height, round(2 * self.devicePixelRatioF()))
         box = geometry.Box(0, 0, width, height)
         if maps.colours is not None:
-            colours = packed(self._in_window(maps.colours[0])[None], focus.levels)
+            colours = packed(self._in_window(maps.colours[0])[None], focus.levels, focus.curve)
             return placing.placed(colours, order, grid, box, geometry.inset(self.part.shape, (height, width)))
         if self.part.shape != self._sizes(focus):
             maps = dataclasses.replace(maps, values=self._values(focus)[None])

@@ -245,8 +245,12 @@ class Bars(View):
         return values
 
     def _order(self) -> Array:
-        """Return the places in the vector from left to right: those of the first column, if it is sorted."""
-        values = self._sheet.lead.values[0, 0]
+        """Return the places in the vector from left to right: those of the first column, if it is sorted.
+
+        A vector of another length is sorted by its own values.
+        """
+        lead, own = self._sheet.lead.values, self._maps.values
+        values = lead[0, 0] if lead.shape == own.shape else own[0, 0]
         if self._sheet.sort in ("channel", "difference"):
             return np.arange(len(values))
         return np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
@@ -255,9 +259,8 @@ class Bars(View):
         return extents.around_zero(self._sheet.levels)
 
     def _y(self, value: float) -> float:
-        low, high = self._limits()
-        share = (high - min(max(value, low), high)) / (high - low)
-        return round(self.plot.top() + share * (self.plot.height() - 1)) + 0.0
+        share = float(render.share(value, self._limits(), curve=self._sheet.curve))
+        return round(self.plot.top() + (1 - min(max(share, 0.0), 1.0)) * (self.plot.height() - 1)) + 0.0
 
     def _inks(self) -> tuple[QColor, QColor]:
         number_of = self._sheet.column.number

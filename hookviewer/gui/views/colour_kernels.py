@@ -33,7 +33,8 @@ class ColourKernels(FeatureMaps):
         view = (round(self.host.width() * self.ratio), round(self.host.height() * self.ratio))
         box = placing.in_view(self.grid, self.sight, view)
         if all(box.size):
-            colours = packed(maps.colours, sheet.levels)
+            levels = sheet.levels if sheet.own is None else sheet.own
+            colours = packed(maps.colours, levels, sheet.curve)
             self._pixels_shown = placing.placed(colours, sheet.order, self.grid, box, self._inset)
             placing.draw(painter, self._pixels_shown, box, self.sight)
 
@@ -41,7 +42,7 @@ class ColourKernels(FeatureMaps):
         """The hatch of maps without a shape has no place here: colour is a shape too."""
 
 
-def packed(colours: Array, levels: tuple[float, float]) -> Array:
+def packed(colours: Array, levels: npt.ArrayLike, curve: str = "linear") -> Array:
     """Return [C, H, W, 3] as 0xffRRGGBB; the levels stand for no light and all of it, NaN is no light."""
-    light = render.lights(colours, levels).astype(np.uint32)
+    light = render.lights(colours, levels, curve=curve).astype(np.uint32)
     return light[..., 0] << 16 | light[..., 1] << 8 | light[..., 2] | np.uint32(0xFF000000)

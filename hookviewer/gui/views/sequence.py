@@ -154,11 +154,18 @@ class Sequence(FeatureMaps):
         painter.setPen(QPen(marks.accent(), 1))
         painter.drawLine(QLineF(x, plot.top(), x, plot.bottom()))
 
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """The scale of the picture, which is that of the line too."""
+        own = self._sheet.own
+        return self._sheet.levels if own is None else (float(own[0, 0]), float(own[0, 1]))
+
     def _paint_scale(self, painter: QPainter, plot: QRectF) -> None:
-        look, (low, high) = theme(), self._sheet.levels
+        look, (low, high) = theme(), self._ends
         painter.setFont(font("mono", 10))
         for value in dict.fromkeys((high, low, *((0.0,) if low < 0 < high else ()))):
-            y = plot.top() + (high - value) / ((high - low) or 1.0) * plot.height()
+            share = float(render.share(value, (low, high), curve=self._sheet.curve))
+            y = plot.top() + (1 - share) * plot.height()
             painter.setPen(QPen(look["border_strong" if value == 0 else "guide"], 1))
             painter.drawLine(QLineF(plot.left(), y, plot.right(), y))
             painter.setPen(look["text_3"])
@@ -169,7 +176,7 @@ class Sequence(FeatureMaps):
         maps, unit = column.maps, self._cell[0]
         if maps is None or len(maps.values) != 1 or unit >= maps.values.shape[1]:
             return
-        line = points(maps.values[0, unit], self._cells[1], self._sheet.levels, plot)
+        line = points(maps.values[0, unit], self._cells[1], self._ends, plot, curve=self._sheet.curve)
         colour = theme().input(column.number) if column.number else theme()["text"]
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(colour, 1.4))
@@ -189,11 +196,17 @@ def coloured(picture: tiles.Picture, size: tuple[int, int]) -> npt.NDArray[np.ui
     return tiles.table(picture.colormap, picture.paints)[codes]
 
 
-def points(values: npt.NDArray[Any], count: int, levels: tuple[float, float], plot: QRectF) -> list[QPointF]:
+def points(
+    values: npt.NDArray[Any],
+    count: int,
+    levels: tuple[float, float],
+    plot: QRectF,
+    *,
+    curve: str = "linear",
+) -> list[QPointF]:
     """Return the points of a line through the finite values; `count` places fill the width of the plot."""
-    low, high = levels
     places = np.flatnonzero(np.isfinite(values))
-    shares = np.clip((high - values[places].astype(np.float64)) / ((high - low) or 1.0), 0.0, 1.0)
+    shares = 1 - np.clip(render.share(values[places], levels, curve=curve), 0.0, 1.0)
     xs = plot.left() + (places + 0.5) / count * plot.width()
     ys = plot.top() + shares * plot.height()
     return [QPointF(float(x), float(y)) for x, y in zip(xs, ys, strict=True)]

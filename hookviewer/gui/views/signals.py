@@ -9,12 +9,14 @@ import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QImage, QPainter
 
+from hookviewer import render
 from hookviewer.gui.numbers import number
 from hookviewer.gui.theme import font, theme
 from hookviewer.gui.views.feature_maps import FeatureMaps
 from hookviewer.gui.views.view import Sheet
 from hookviewer.gui.wall import geometry, marks
 from hookviewer.gui.wall.geometry import Grid
+from hookviewer.gui.wall.tiles import equal
 
 Array = npt.NDArray[Any]
 
@@ -24,7 +26,7 @@ LEAST_LABELLED = 70
 
 
 class Signals(FeatureMaps):
-    """Every channel as a line over time, all on one scale; no peak is lost where a pixel has many values."""
+    """Every channel as a line over time; no peak is lost where a pixel has many values."""
 
     gutter = 4
 
@@ -71,21 +73,32 @@ class Signals(FeatureMaps):
         colours = (int(ground.rgb()), int(zero.rgb()), int(ink.rgb()), int(nan.rgb()))
         size = (self.grid.height, self.grid.width)
         channels = tuple(int(sheet.order[tile]) for tile in tiles)
-        key = (self._maps, channels, size, sheet.levels, colours)
-        if key != self._key:
+        key = (self._maps, channels, size, sheet.levels, sheet.own, sheet.curve, colours)
+        if not equal(key, self._key):
             values = self._maps.values[list(channels), 0]
-            self._made, self._key = plotted(values, sheet.levels, size, colours), key
+            levels = sheet.levels if sheet.own is None else sheet.own[list(channels)]
+            self._made, self._key = plotted(values, levels, size, colours, curve=sheet.curve), key
         return self._made
 
+    def _levels(self, channel: int) -> tuple[float, float]:
+        """Return the scale of one channel."""
+        own = self._sheet.own
+        if own is None or channel >= len(own):
+            return self._sheet.levels
+        return float(own[channel, 0]), float(own[channel, 1])
+
     def _paint_labels(self, painter: QPainter) -> None:
-        """Write the ends of the scale into the first plot, where there is room."""
+        """Write the ends of the scale into the first plot, into all of them where each has its own."""
         rect = self._rect(0)
         if rect.width() < LEAST_LABELLED or rect.height() < 40:
             return
         painter.setFont(font("mono", 10))
         painter.setPen(theme()["text_3"])
-        low, high = self._sheet.levels
-        inner, right = rect.adjusted(4, 2, -4, -2), Qt.AlignmentFlag.AlignRight
+        for tile in (0,) if self._sheet.own is None else self._tiles_in_view():
+            self._paint_ends(painter, self._rect(tile), self._levels(int(self._sheet.order[tile])))
+
+    def _paint_ends(self, painter: QPainter, rect: QRectF, levels: tuple[float, float]) -> None:
+        (low, high), inner, right = levels, rect.adjusted(4, 2, -4, -2), Qt.AlignmentFlag.AlignRight
         painter.drawText(inner, right | Qt.AlignmentFlag.AlignTop, number(high))
         painter.drawText(inner, right | Qt.AlignmentFlag.AlignBottom, number(low))
 
@@ -100,26 +113,34 @@ class Signals(FeatureMaps):
         painter.drawLine(QPointF(x, rect.top()), QPointF(x, rect.bottom()))
         value = float(values[channel, 0, cell[1]])
         if np.isfinite(value):
-            low, high = self._sheet.levels
-            share = (high - value) / ((high - low) or 1.0)
-            y = rect.top() + min(max(share, 0.0), 1.0) * (rect.height() - 1)
+            share = float(render.share(value, self._levels(channel), curve=self._sheet.curve))
+            y = rect.top() + (1 - min(max(share, 0.0), 1.0)) * (rect.height() - 1)
             painter.setBrush(marks.accent())
             painter.setPen(Qt.PenStyle.NoPen)
             painter.drawEllipse(QRectF(x - 2.5, y - 2.5, 5, 5))
 
 
 def plotted(
-    values: Array, levels: tuple[float, float], size: tuple[int, int], colours: tuple[int, int, int, int]
+    values: Array,
+    levels: npt.ArrayLike,
+    size: tuple[int, int],
+    colours: tuple[int, int, int, int],
+    *,
+    curve: str = "linear",
 ) -> Array:
-    """Return lines [n, T] as pixels uint32 [n, h, w]; `colours` are ground, zero line, line and NaN."""
+    """Return lines [n, T] as pixels uint32 [n, h, w]; `colours` are ground, zero line, line and NaN.
+
+    `levels` are one pair, or one for each line [n, 2].
+    """
     height, width = size
     ground, zero, ink, odd = (np.uint32(one) for one in colours)
     low, high, bad = reach(values, width)
-    top, bottom = _rows(high, levels, height), _rows(low, levels, height)
+    ends = np.broadcast_to(np.asarray(levels, np.float64), (len(values), 2))
+    top, bottom = (_rows(one, ends, height, curve) for one in (high, low))
     rows = np.arange(height, dtype=np.int16)[None, :, None]
-    behind = np.full((height, 1), ground)
-    if levels[0] < 0 < levels[1]:
-        behind[int(_rows(np.zeros(1), levels, height)[0])] = zero
+    at_zero = _rows(np.zeros((len(values), 1)), ends, height, curve)[:, None, :]
+    inside = ((ends[:, 0] < 0) & (ends[:, 1] > 0))[:, None, None]
+    behind = np.where(inside & (rows == at_zero), zero, ground)
     pixels = np.where((rows >= top[:, None, :]) & (rows <= bottom[:, None, :]), ink, behind)
     return np.ascontiguousarray(np.where(bad[:, None, :], odd, pixels) if bad.any() else pixels)
 
@@ -160,9 +181,9 @@ def _drawn_through(values: Array, width: int) -> tuple[Array, Array, Array]:
     return np.fmin(line[:, :-1], line[:, 1:]), np.fmax(line[:, :-1], line[:, 1:]), np.isnan(values[:, own])
 
 
-def _rows(values: Array, levels: tuple[float, float], height: int) -> Array:
-    low, high = levels
-    span = high - low if high > low else 1.0
+def _rows(values: Array, levels: Array, height: int, curve: str) -> Array:
+    """Return the row of pixels of values [n, …] on levels [n, 2], 0 at the top."""
     with np.errstate(invalid="ignore", over="ignore"):
-        rows = np.round((high - values) / span * (height - 1))
-    return np.clip(np.nan_to_num(rows, nan=0), 0, height - 1).astype(np.int16)
+        rows = np.round((1 - render.share(values, levels, curve=curve)) * (height - 1))
+    found: Array = np.clip(np.nan_to_num(rows, nan=0), 0, height - 1).astype(np.int16)
+    return found

@@ -41,6 +41,8 @@ Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.uint16]
 Colours = npt.NDArray[np.uint32]
 
+_BULKY = np.ndarray | arrays.Maps
+"""What is compared by identity: values take too long, and arrays have no one answer."""
 PIECE = 1 << 15  # values coloured at a time: temporary arrays stay in the processor's cache
 HATCH_PITCH = 7
 MOST_KEPT = 1 << 22  # pixels of small maps kept for a whole layer
@@ -220,7 +222,9 @@ def equal(first: tuple[object, ...], second: tuple[object, ...]) -> bool:
 
 
 def _same(first: object, second: object) -> bool:
-    return first is second or (not isinstance(first, np.ndarray | arrays.Maps) and first == second)
+    if first is second or isinstance(first, _BULKY) or isinstance(second, _BULKY):
+        return first is second
+    return first == second
 
 
 def channels_in(picture: Picture, grid: geometry.Grid, rows: range, columns: range) -> Array:
