@@ -69,7 +69,7 @@ def diverging_series(found: Found, layers: Sequence[str]) -> list[Series]:
     outputs = [(place, step.distance, math.isinf(step.distance)) for place, step in there]
     inputs = [(place, step.input_distance, False) for place, step in there if step.input_exact]
     made = _series(found.item, outputs)
-    name = QCoreApplication.translate("Diverging", "inputs of the layer")
+    name = QCoreApplication.translate("Diverging", "its inputs")
     return [made, dataclasses.replace(_series(found.item, inputs), name=name, style=INPUTS)]
 
 

@@ -19,7 +19,9 @@ from hookviewer.gui.guard import guarded
 from hookviewer.gui.line_styles import INPUTS, pen_of
 from hookviewer.gui.theme import font, keeper, theme
 
-LEFT = 46
+LEFT, AXIS = 46, 20
+MARK_ROOM = 20
+"""The words of a mark are so many pixels tall."""
 NAN_ROOM = 34
 """The word beside a mark is so many pixels wide."""
 MOST_DOTS = 60
@@ -55,7 +57,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         # pyqtgraph makes this menu without a parent, so nothing would ever end it
         item.ctrlMenu.setParent(self, item.ctrlMenu.windowFlags())
         item.getViewBox().setMouseEnabled(False, False)
-        item.getAxis("bottom").setHeight(20)
+        item.getAxis("bottom").setHeight(AXIS)
         item.getAxis("left").setWidth(LEFT)
         self._bands, self._warned = (pg.BarGraphItem(x=[], height=[], width=1) for _ in range(2))
         self._guides, self._bad, self._here = (pg.PlotCurveItem(connect="pairs") for _ in range(3))
@@ -146,7 +148,14 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         low, high = (float(every.min()), float(every.max())) if len(every) else (0.0, 1.0)
         low = low if self._log else min(low, 0.0)
         room = max(high - low, 0.3 if self._log else 1e-6) * 0.14
-        return low - room, high + room
+        return low - room, high + room + self._words_room(high - low + 2 * room)
+
+    def _words_room(self, tall: float) -> float:
+        """Return what the words of a mark need above the curves, in units of the axis."""
+        if self._marking is None:
+            return 0.0
+        pixels = max(float(self.height()) - AXIS, 2 * MARK_ROOM)
+        return tall * MARK_ROOM / (pixels - MARK_ROOM)
 
     def _draw_bands(self, low: float, high: float) -> None:
         second = self._blocks[1::2]
@@ -253,8 +262,10 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if hasattr(self, "_dots"):  # pyqtgraph resizes while it is being made
-            self._label_blocks()
-            self._draw_mark(*self._limits(self._heights_of()))
+            if self._marking is None:
+                self._label_blocks()
+            else:
+                self.redraw()  # its words need another share of the height
 
     # -- the mouse ------------------------------------------------------------------------------------------
 

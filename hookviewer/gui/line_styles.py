@@ -21,7 +21,7 @@ _PENS = {
     "dash dot": Qt.PenStyle.DashDotLine,
     INPUTS: Qt.PenStyle.DotLine,
 }
-FAINT = 150
+FAINT = 205
 
 
 def styles_of(items: Iterable[InputItem]) -> dict[int, str]:
@@ -40,6 +40,6 @@ def pen_of(colour: QColor, style: str) -> QPen:
     ink = QColor(colour)
     if style == INPUTS:
         ink.setAlpha(FAINT)
-    made = QPen(ink, 1 if style == INPUTS else 1.6, _PENS[style])
+    made = QPen(ink, 1.2 if style == INPUTS else 1.6, _PENS[style])
     made.setCosmetic(True)  # in a plot its width is not one of the plot's units
     return made
