@@ -30,6 +30,7 @@ from hookviewer.gui.state import Shown
 from hookviewer.gui.wall.panel import WallPanel
 from hookviewer.hooks import capture
 from hookviewer.inputs import Input
+from hookviewer.kinds import Kind
 from hookviewer.modules import module_tree
 from hookviewer.plan import HookPlan
 from hookviewer.target_choice import TargetChoice
@@ -229,6 +230,19 @@ def test_a_ticked_call_keeps_its_values_and_gradients(qtbot: QtBot, session: Ses
     shown = wall.wall.filled[0].maps
     assert shown is not None
     np.testing.assert_allclose(shown.values[0], cam[0], rtol=1e-5, atol=1e-7)
+
+
+def test_what_a_cell_of_a_call_sees_of_the_picture_is_known(qtbot: QtBot, session: Session) -> None:
+    panel = opened(qtbot, session, nn.Sequential(nn.Conv2d(2, 2, 3, padding=1), Block()))
+    tick(panel, "1:add_#0")
+    settled(qtbot, session)
+    item = session.ticked_inputs[0]
+    record = session.runs[item.number].recording.record("1:add_#0", Kind.OUTPUT)
+    session.fields.want(item, record, (3, 4), (1, 2), 0)
+    settled(qtbot, session)
+    seen = session.fields.seen(item, record, (3, 4), (1, 2), 0)
+    assert seen is not None
+    assert (seen.way, seen.box, seen.extent) == ("computed", (0, 1, 3, 4), (3, 3))
 
 
 def test_calls_stand_in_the_curve_and_are_walked_to(qtbot: QtBot, session: Session) -> None:

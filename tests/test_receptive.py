@@ -12,7 +12,10 @@ from torch import nn
 
 from hookviewer import receptive
 from hookviewer.errors import Cancelled, HookViewerError
+from hookviewer.hooks import capture
 from hookviewer.kinds import Key, Kind
+from hookviewer.plan import HookPlan
+from hookviewer.targets import unit
 
 
 class Applied(nn.Module):
@@ -255,3 +258,47 @@ def test_a_second_call_and_a_second_name_are_found() -> None:
     second = fields.of(Key("again", Kind.GRAD_OUTPUT, 1))
     assert isinstance(second, receptive.Field)
     assert second.box((0, 0)) == (0, 0, 5, 5)
+
+
+class Functions(nn.Module):
+    """A block of functions that is used twice: convolution, pool, a sum in place, a cut, a concatenation."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.block = Applied(_functions, CONV(3, 3, 3, padding=1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = torch.nn.functional.conv2d(x, torch.ones(3, 3, 5, 5), stride=2)
+        return self.block(self.block(x)).mean((2, 3))
+
+
+def _functions(x: torch.Tensor, conv: nn.Module) -> torch.Tensor:
+    high = torch.nn.functional.avg_pool2d(conv(x), 2)
+    high += x[:, :, ::2, ::2]
+    return torch.cat([high, high.relu()], 1)[:, :3]
+
+
+def test_functional_calls_see_what_their_gradient_reaches() -> None:
+    net, x = _positive(Functions()), torch.rand(1, 3, 36, 36)
+    fields = receptive.fields(net, x, ops=True)
+    plan = HookPlan.of(net, "*:*")
+    run = capture(net, x, plan)
+    maps = [key for key, record in run.items() if len(record.shape) == 4 and key.path != ":ones#0"]
+    names = {key.path.partition(":")[2] for key in maps}
+    assert {"conv2d#0", "avg_pool2d#0", "getitem#0", "add_#0", "relu#0", "cat#0", "getitem#1"} <= names
+    assert {key.call for key in maps} == {0, 1}
+    for key in maps:
+        field = fields.of(key)
+        assert isinstance(field, receptive.Field), key
+        assert field.shape == run[key].shape[2:]
+        for cell in ((0, 0), (field.shape[0] // 2, field.shape[1] - 1)):
+            target = unit(key.path, (0, slice(None), *cell), key.call)
+            own = HookPlan(frozenset({""}), frozenset({Kind.GRAD_INPUT}))
+            gradient = capture(net, x, own, target=target).record("", Kind.GRAD_INPUT).array()
+            rows, columns = (np.flatnonzero(np.abs(gradient[0]).sum((0, axis))) for axis in (2, 1))
+            box = (rows[0], columns[0], rows[-1] + 1, columns[-1] + 1)
+            assert field.box(cell) == box == receptive.support(net, x, key, (0, slice(None), *cell)), key
+    assert fields.of(Key(":mean#0", Kind.OUTPUT)) is not None
+    assert fields.of(Key(":ones#0", Kind.OUTPUT)) is None  # it sees nothing of the picture
+    assert receptive.fields(net, x).of(maps[0]) is None  # they are not looked for unless asked
+    assert all(not one._forward_hooks and not one._forward_pre_hooks for one in net.modules())

@@ -141,7 +141,7 @@ class FieldLane:
             self._measure(item, record, sizes, cell, sample)
 
     def _signature(self, item: InputItem) -> Signature:
-        return (shapes_of(item.input), self._session.settings.mode)
+        return (shapes_of(item.input), self._session.settings.mode, self._session.calls.on)
 
     def _place(
         self, item: InputItem, record: Record, sizes: Sizes, cell: Sizes, sample: int
@@ -153,7 +153,7 @@ class FieldLane:
 
     def _find(self, item: InputItem) -> None:
         model, signature = self._session.model, self._signature(item)
-        settings, given = self._session.settings, item.input
+        settings, given, ops = self._session.settings, item.input, self._session.calls.on
         assert model is not None
 
         def work(job: Job) -> Fields:
@@ -165,6 +165,7 @@ class FieldLane:
                 seed=settings.seed,
                 device=settings.device,
                 cancelled=job.cancelled,
+                ops=ops,
             )
 
         self._submit(("fields", signature), work, self._known, signature)

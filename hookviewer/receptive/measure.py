@@ -11,19 +11,18 @@ import torch
 from torch import nn
 from torch.autograd.graph import Node, saved_tensors_hooks
 
-from hookviewer.errors import Cancelled, HookViewerError
+from hookviewer.errors import HookViewerError
 from hookviewer.hooks.prepare import own_inputs
 from hookviewer.kinds import Key, Kind
-from hookviewer.leaves import leaves, mapped
+from hookviewer.leaves import mapped
 from hookviewer.modules import module_index, unwrapped
 from hookviewer.preserve import chosen_device, device_of, on_device, preserved
 from hookviewer.receptive.field import Box, Field, picture_field
 from hookviewer.receptive.graph import Uncomputed, Walk
+from hookviewer.receptive.watch import OnOutput, Watch
 
 TRIES = 3
 """Inputs on which the support of a gradient is looked for: the given one and random ones like it."""
-
-OnOutput = Callable[[Key, torch.Tensor], object]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -64,17 +63,18 @@ def fields(
     seed: int | None = 0,
     device: str | torch.device | None = None,
     cancelled: Callable[[], bool] | None = None,
+    ops: bool = False,
 ) -> Fields:
     """Return the field of every module's output with respect to the first picture among the inputs.
 
-    Runs the model once without keeping any activation: the fields come from the kernels, strides, dilations
-    and paddings of the operations that ran. Raises `HookViewerError` where there is no picture or the model
-    raises, `Cancelled`.
+    With `ops`, that of every functional call's too. Runs the model once without keeping any activation: the
+    fields come from the kernels, strides, dilations and paddings of the operations that ran. Raises
+    `HookViewerError` where there is no picture or the model raises, `Cancelled`.
     """
     nodes: dict[Key, Node | None] = {}
     with _run(model, args, kwargs, mode=mode, seed=seed, device=device) as run, _forgetting():
         picture = _picture(run.origins)
-        run.go(lambda key, tensor: nodes.setdefault(key, tensor.grad_fn), cancelled)
+        run.go(lambda key, tensor: nodes.setdefault(key, tensor.grad_fn), cancelled, ops=ops)
         height, width = picture.shape[-2:]
         walk = Walk(_leaf_node(picture), picture_field(height, width, picture.ndim))
         found = {key: walk.field_of(node) for key, node in nodes.items()}
@@ -94,7 +94,7 @@ def support(
     device: str | torch.device | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Box | None:
-    """Return the rectangle around all pixels with a gradient from `index` of a module's output.
+    """Return the rectangle around all pixels with a gradient from `index` of what a module or call returns.
 
     The values at `index` are weighed at random, so that they do not cancel, on the input and on random ones
     of its mean and deviation: what a cell sees only for certain inputs may still be missed. None where no
@@ -106,7 +106,7 @@ def support(
             picture = _picture(run.origins)
             reached: list[torch.Tensor] = []
             wanted = key._replace(path=run.aliases.get(key.path, key.path), kind=Kind.OUTPUT)
-            run.go(_until(wanted, reached), cancelled)
+            run.go(_until(wanted, reached), cancelled, ops=wanted.path not in run.modules)
             gradient = _gradient(reached, index, picture)
         if gradient is not None:
             here = (gradient != 0).reshape(-1, *gradient.shape[-2:]).any(0).cpu()
@@ -125,13 +125,17 @@ class _Run:
     kwargs: Mapping[str, Any]
     origins: Sequence[torch.Tensor]
 
-    def go(self, on_output: OnOutput, cancelled: Callable[[], bool] | None) -> None:
-        """Call the model and tell of every tensor that a module returns; a `_Reached` ends it."""
-        calls: dict[str, int] = {}
+    def go(self, on_output: OnOutput, cancelled: Callable[[], bool] | None, *, ops: bool) -> None:
+        """Call the model and tell of every tensor that a module returns; a `_Reached` ends it.
+
+        With `ops`, also of those that functional calls return.
+        """
+        watch = Watch(on_output, cancelled)
         with contextlib.ExitStack() as stack:
             for path, module in self.modules.items():
-                hook = _telling(path, calls, on_output, cancelled)
-                stack.callback(module.register_forward_hook(hook).remove)
+                stack.enter_context(watch.on(module, path))
+            if ops:
+                stack.enter_context(watch.functions())
             try:
                 self.model(*self.args, **self.kwargs)
             except _Reached:
@@ -167,20 +171,6 @@ def _run(
             given = mapped(given, lambda tensor: _like(tensor, attempt))
         (own, keywords), origins = own_inputs(given, where, differentiable=True)
         yield _Run(index.root, index.modules, index.aliases, own, keywords, list(origins.values()))
-
-
-def _telling(
-    path: str, calls: dict[str, int], on_output: OnOutput, cancelled: Callable[[], bool] | None
-) -> Callable[..., None]:
-    def hook(module: nn.Module, args: Any, output: Any) -> None:
-        if cancelled is not None and cancelled():
-            raise Cancelled
-        call = calls.get(path, 0)
-        calls[path] = call + 1
-        for leaf, tensor in leaves(output):
-            on_output(Key(path, Kind.OUTPUT, call, leaf), tensor)
-
-    return hook
 
 
 def _until(wanted: Key, reached: list[torch.Tensor]) -> OnOutput:
