@@ -15,6 +15,7 @@ from torch import nn
 
 import hookviewer as hv
 from hookviewer.gui.call_order import in_order
+from hookviewer.gui.main_window import MainWindow
 from hookviewer.gui.module_delegate import tick_rect
 from hookviewer.gui.module_model import CALL, CALLS, FACTS, NAME, OUTPUT, PATH
 from hookviewer.gui.module_panel import ModulePanel
@@ -240,3 +241,18 @@ def test_a_path_that_has_no_room_keeps_its_last_name(
     assert room < whole
     assert inks[1] == pytest.approx(inks[0], rel=0.15)
     assert inks[0] > 20
+
+
+def test_the_view_menu_has_the_order_too(qtbot: QtBot) -> None:
+    window = MainWindow()
+    qtbot.addWidget(window)
+    window.keeps_layout = False
+    action, button = window.commands.actions["by_order"], window.docks.modules.by_order
+    action.trigger()
+    assert button.isChecked()
+    assert window.docks.modules.model.by_order
+    button.click()
+    assert not action.isChecked()
+    menus = [action.menu() for action in window.menuBar().actions()]
+    assert any(action in menu.actions() for menu in menus)
+    window.close()

@@ -139,6 +139,8 @@ class Commands(QObject):
         session.calls_changed.connect(self._remember_calls)
         calls.setChecked(settings.lists_calls())
         modules = self._window.docks.modules
+        order = self.actions.switch("by_order", self.tr("Order of execution"), modules.by_order.setChecked)
+        modules.by_order.toggled.connect(order.setChecked)
         add = self.actions.add
         add("overwritten", self.tr("Show overwritten layers"), modules.show_overwritten)
         self.actions.switch("full_screen", self.tr("Full screen"), self._set_full_screen, "F11")

@@ -62,6 +62,7 @@ _KEYS = (
             ("Ctrl R", QT_TRANSLATE_NOOP("KeysPage", "reload model")),
             ("Ctrl Shift E", QT_TRANSLATE_NOOP("KeysPage", "edit this layer")),
             ("Ctrl 1 2 3", QT_TRANSLATE_NOOP("KeysPage", "side panels")),
+            ("F1", QT_TRANSLATE_NOOP("KeysPage", "how hooks work: lessons to try")),
             ("?", QT_TRANSLATE_NOOP("KeysPage", "this page")),
         ),
     ),

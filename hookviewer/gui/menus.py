@@ -161,7 +161,7 @@ class Menus(QObject):
             (self.tr("Zoom out"), "−", Qt.Key.Key_Minus),
             (self.tr("One cell, one pixel"), "1", Qt.Key.Key_1),
         )
-        self._put(menu, "", "calls", "overwritten", "")
+        self._put(menu, "", "calls", "by_order", "overwritten", "")
         themes = menu.addMenu(self.tr("Theme"))
         self._choices(
             themes,
