@@ -198,6 +198,7 @@ class ComparePanel(QFrame):
         self.none.clicked.connect(session.varying.only_inputs)
         for signal in (session.varying.changed, session.inputs_changed, session.settings_changed):
             signal.connect(self.refresh)
+        session.question_asked.connect(lambda _: self.hide())  # a popup would lie over the question
         for signal in (session.model_changed, session.run_finished, session.selection_changed):
             signal.connect(self._on_other_changed)
 

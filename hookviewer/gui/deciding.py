@@ -28,7 +28,9 @@ class Decisions(QObject):
     def __init__(self, session: Session, opening: Opening, window: QWidget) -> None:
         super().__init__(opening)
         self._session, self._opening, self._window = session, opening, window
-        self._asks: dict[type[BaseException], Callable[[Any, OpenAsked], QWidget | None]] = {
+        self._asking: set[str] = set()
+        """The contents that are asked about at present."""
+        self._asks: dict[type[BaseException], Callable[[Any, Any], QWidget | None]] = {
             TrustNeeded: self._ask_trust,
             WeightsMismatch: self._ask_weights,
             WeightsOnly: self._offer_networks,
@@ -39,22 +41,35 @@ class Decisions(QObject):
     def _on_question_asked(self, question: Question) -> None:
         self._asks[type(question.error)](question.error, question.asked)
 
-    def _again(self, asked: OpenAsked, allow: tuple[str, ...] = ()) -> None:
-        if asked.reloads:
+    def _again(self, asked: OpenAsked | None, allow: tuple[str, ...] = ()) -> None:
+        if asked is None:
+            self._session.varying.run_again()
+        elif asked.reloads:
             self._session.reload_model(
                 Weights(asked.weights, (*asked.allow, *allow)) if asked.weights else None
             )
         else:
             self._session.open_model(asked.spec, weights=asked.weights or None, allow=(*asked.allow, *allow))
 
-    def _ask_trust(self, error: TrustNeeded, asked: OpenAsked) -> TrustDialog:
+    def _ask_trust(self, error: TrustNeeded, asked: OpenAsked | None) -> TrustDialog | None:
+        """Ask once for a content, however many runs need it."""
+        if error.sha256 in self._asking:
+            return None
+
         def allow() -> None:
             trust.remember(error.sha256, error.path.absolute())
             self._again(asked)
 
+        def leave() -> None:
+            if asked is None:
+                self._session.varying.refuse(error.sha256)
+            self._say_left(self.tr("{} was not loaded.").format(error.path.name))
+
+        self._asking.add(error.sha256)
         dialog = TrustDialog(error, self._window)
+        dialog.finished.connect(lambda _: self._asking.discard(error.sha256))
         dialog.allowed.connect(allow)
-        dialog.rejected.connect(lambda: self._say_left(self.tr("{} was not loaded.").format(error.path.name)))
+        dialog.rejected.connect(leave)
         dialog.open()
         return dialog
 

@@ -11,7 +11,7 @@ from hookviewer.gui import runs
 from hookviewer.gui.input_offers import offers_after
 from hookviewer.gui.runner import Failure, Job
 from hookviewer.gui.running import Arrived, run_inputs
-from hookviewer.gui.state import InputItem, Message, Run, RunError, Settings
+from hookviewer.gui.state import InputItem, Message, Question, Run, RunError, Settings
 from hookviewer.gui.variant_lane import VariantModels, change_of
 from hookviewer.kinds import GRADIENTS, Kind
 from hookviewer.plan import HookPlan
@@ -137,6 +137,10 @@ class RunLane:
         self._session.grow_run(number, run, {record.key.path for record in arrived.records})
 
     def _tell_error(self, number: int, error: RunError) -> None:
+        if error.decision is not None:
+            if error.decision.sha256 not in self._session.varying.refused:
+                self._session.question_asked.emit(Question(error.decision, None))
+            return
         what = _tr("{} was not run to the end.").format(self._session.item(number).title)
         offers = offers_after(self._session, self._session.item(number).input, error)
         self._session.tell(Message("error", what, error.sentence, error.report, offers=offers))

@@ -23,6 +23,7 @@ from hookviewer.leaves import leaves
 from hookviewer.modules import unwrapped
 from hookviewer.plan import HookPlan
 from hookviewer.recording import Record, Recording, statistics
+from hookviewer.sources import TrustNeeded
 from hookviewer.target_choice import float_leaf
 from hookviewer.torch_private import foreign_hooks
 
@@ -103,6 +104,8 @@ def run_inputs(
         reporter = _Reporter(job, item, calls_expected, position, len(items))
         try:
             runnable = models.runnable(model, settings, item.input)
+        except TrustNeeded as question:
+            run = Run(Recording({}), settings, error=_undecided(question))
         except HookViewerError as failed:
             run = Run(Recording({}), settings, error=RunError(str(failed)))
         else:
@@ -111,6 +114,11 @@ def run_inputs(
         if run.stopped:
             return True
     return False
+
+
+def _undecided(question: TrustNeeded) -> RunError:
+    words = "{} was not loaded, since it could run code: choose it again to decide."
+    return RunError(words.format(question.path.name), decision=question)
 
 
 def record_input(

@@ -150,11 +150,15 @@ class Guess:
 
 @dataclasses.dataclass(frozen=True)
 class RunError:
-    """Why a run ended early: `path` is the module that raised (None when it was not in a module)."""
+    """Why a run ended early: `path` is the module that raised (None when it was not in a module).
+
+    `decision` is what a person has to decide before it can be made.
+    """
 
     sentence: str
     path: str | None = None
     report: str = ""
+    decision: TrustNeeded | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -342,7 +346,10 @@ class OpenAsked:
 
 @dataclasses.dataclass(frozen=True)
 class Question:
-    """What a person has to decide, and what was asked for before the question came up."""
+    """What a person has to decide, and what was asked for before the question came up.
+
+    That is None for a variant of the open model, whose runs are made again after a yes.
+    """
 
     error: BaseException
-    asked: OpenAsked
+    asked: OpenAsked | None

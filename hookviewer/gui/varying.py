@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, Qt, Signal
 
 from hookviewer.errors import HookViewerError
 from hookviewer.gui.devices import devices, words
-from hookviewer.gui.state import PLAIN, Guess, Message, Settings, TargetChoice, Variant
+from hookviewer.gui.state import PLAIN, Guess, Message, Run, Settings, TargetChoice, Variant
 from hookviewer.variants import Checkpoint, checkpoints
 
 if TYPE_CHECKING:
@@ -154,6 +154,8 @@ class Varying(QObject):
         self._session = session
         self.checkpoints: tuple[Checkpoint, ...] = ()
         self.specs: tuple[str, ...] = ()
+        self.refused: frozenset[str] = frozenset()
+        """The SHA-256 of files that a person has not let run code; choosing them again asks again."""
         self._vary = Vary.INPUTS
         self._variants: tuple[Variant, ...] = ()
         session.model_changed.connect(self._on_model_changed)
@@ -209,6 +211,19 @@ class Varying(QObject):
             kept = (*kept, Variant(self._number(kept), way.name, way.changes))
         self._put(vary, kept)
 
+    def refuse(self, sha256: str) -> None:
+        """Leave the columns of a file empty until it is chosen again."""
+        self.refused |= {sha256}
+
+    def run_again(self) -> None:
+        """Make the runs that waited for a decision."""
+        session = self._session
+        if session.running:  # it has been at these columns already
+            session.run_finished.connect(self.run_again, Qt.ConnectionType.SingleShotConnection)
+            return
+        session.set_runs({number: run for number, run in session.runs.items() if not _waits(run)})
+        session.run_missing()
+
     def only_inputs(self) -> None:
         """Run every input in the plain way alone, apart from what others vary."""
         self._put(Vary.INPUTS, ())
@@ -257,6 +272,7 @@ class Varying(QObject):
 
     def _put(self, vary: Vary, variants: tuple[Variant, ...]) -> None:
         session = self._session
+        self.refused = frozenset()
         own = {one.number for one in self._variants}
         others = [one for one in session.variants if one.number and one.number not in own]
         self._vary, self._variants = vary, variants
@@ -273,6 +289,10 @@ class Varying(QObject):
             return
         self._variants, self.checkpoints = (), ()
         self.changed.emit()
+
+
+def _waits(run: Run) -> bool:
+    return run.error is not None and run.error.decision is not None
 
 
 def _same(variant: Variant, way: Way) -> bool:
