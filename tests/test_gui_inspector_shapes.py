@@ -54,7 +54,7 @@ def test_infinities_of_both_signs_are_counted_apart() -> None:
 def test_a_place_is_said_in_the_words_of_its_axes() -> None:
     values = np.zeros((1, 4, 5), np.float32)
     picture = arrays.Maps(values, "channel × row × column", "maps")
-    sequence = dataclasses.replace(picture, axes="feature by time")
+    sequence = dataclasses.replace(picture, axes="feature by time", reading="sample × time × feature")
     signal = arrays.Maps(values[:, :1], "channel × time", "lines")
     assert place_words(_focus(picture, (1, 2))) == "y 1  x 2"
     assert place_words(_focus(sequence, (1, 2))) == "unit 1  t 2"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ class Maps:
     `across` is how many maps belong in a row (0: as they fit), `colours` [C, H, W, 3] red, green and blue
     where the maps are pictures (their `values` are the mean of the three), `apart` the tokens [k, C] that
     stand before a grid, `longest` the length of the longest sequence where this one ends earlier: what was
-    padded is left out.
+    padded is left out. `whole` says that the values are integers or truth values.
     """
 
     values: Array
@@ -60,6 +61,38 @@ class Maps:
     apart: Array | None = None
     longest: int | None = None
     complex: bool = False
+    whole: bool = False
+
+    @property
+    def in_place(self) -> bool:
+        """Whether rows and columns of a map are rows and columns of what went in: no tokens, no weights."""
+        return self.layout == "maps" and self.axes_along == ("row", "column")
+
+    @property
+    def axes_along(self) -> tuple[str, str]:
+        """The roles of the rows and the columns of a map; `""` where it has one only."""
+        core = _core(self.reading)
+        match core:
+            case ("time", "feature"):
+                return "unit", "time"
+            case ("row",):
+                return "row", ""
+        if "token in a grid" in core or "row" in core:
+            return "row", "column"
+        return (core[-2], core[-1]) if len(core) >= 2 else ("row", "column")
+
+    @property
+    def tile_role(self) -> str:
+        """The role of the axis that has a tile for each place; `""` where the tile is alone."""
+        core = _core(self.reading)
+        if "token in a grid" in core:
+            return "feature"
+        if self.layout == "lines":
+            return "channel"
+        rest = [role for role in core if role not in ("row", "column")]
+        if "row" in core:
+            return rest[0] if rest else ""
+        return core[0] if len(core) > 2 else ""
 
 
 def as_maps(
@@ -109,7 +142,14 @@ def as_maps(
         sliders=sliders,
         longest=longest,
         complex=_is_complex(values),
+        whole=values.dtype.kind in "biu",
     )
+
+
+@functools.lru_cache(maxsize=1 << 8)
+def _core(reading: str) -> tuple[str, ...]:
+    """Return the roles of the axes that are drawn: neither chosen from, nor slid along."""
+    return tuple(role for role in roles_of(reading) if role != "sample" and not _slides(role))
 
 
 def _slides(role: str) -> bool:

@@ -29,7 +29,7 @@ Cell = tuple[int, int]
 def spatial(column: Column) -> bool:
     """Return whether the cells of a column's maps are places of its input."""
     maps = column.maps
-    if maps is None or maps.layout != "maps" or maps.axes == "feature by time":
+    if maps is None or not maps.in_place:
         return False
     return column.record is None or not is_attention(column.record.key)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hookviewer.arrays import Maps
-from hookviewer.gui import cam_choice, cams, linking, method_words, numbers
+from hookviewer.gui import cam_choice, cams, cell_words, linking, method_words, numbers
 from hookviewer.gui.attention_records import is_attention
 from hookviewer.gui.columns import Column, WallState
 from hookviewer.gui.field_lane import FieldLane, Seen
@@ -66,11 +65,7 @@ def reading(
     cells = [cell if one in alike else linking.cell_in(one, home, cell, fields) for one in wall.columns]
     pairs = list(zip(wall.columns, cells, strict=True))
     shown = [(column, there) for column, there in pairs if _holds(column, channel, there)]
-    row, place = cell
-    first = _map_name(wall.path, alike[0]) if wall.shown is Shown.GRAD_CAM else f"c {channel}"
-    where = _where(alike[0].maps, first, row, place)
-    if wall.shown is Shown.ATTENTION:
-        where = f"head {channel}  query {row}  key {place}"
+    where = _where(wall, alike[0], channel, cell)
     if len(shown) == 1:
         values = f"= {value(shown[0][0], channel, cell)}"
     else:
@@ -78,7 +73,7 @@ def reading(
             f"{name_of(column)} {_elsewhere(there, cell)}{value(column, channel, there)}"
             for column, there in shown
         )
-    short = f"{where}  {values}"
+    short = f"{where}  {values}" if where else values
     position = input_position(alike[0], cell, items, seen)
     if not position:
         return (short,)
@@ -109,15 +104,14 @@ def _map_name(path: str, column: Column) -> str:
     return title if column.record is not None and not column.record.key.path else f"{path}  {title}"
 
 
-def _where(maps: Maps | None, first: str, row: int, place: int) -> str:
+def _where(wall: WallState, column: Column, channel: int, cell: tuple[int, int]) -> str:
     """Return the place of a cell in the words of its axes."""
-    if maps is not None and maps.layout == "lines":
-        return f"{first}  t {place}"
-    if maps is not None and maps.axes == "feature by time":
-        return f"unit {row}  t {place}"
-    if maps is not None and maps.layout == "bars":
-        return f"i {place}"
-    return f"{first}  y {row}  x {place}"
+    assert column.maps is not None
+    if wall.shown is Shown.GRAD_CAM:
+        return f"{_map_name(wall.path, column)}  {cell_words.place_words(column.maps, cell)}"
+    if column.record is not None and is_attention(column.record.key):
+        return f"head {channel}  query {cell[0]}  key {cell[1]}"
+    return cell_words.cell_words(column.maps, channel, cell)
 
 
 def name_of(column: Column) -> str:
@@ -127,13 +121,14 @@ def name_of(column: Column) -> str:
 
 def value(column: Column, channel: int, cell: tuple[int, int]) -> str:
     """Return the value of a cell as it is written."""
-    assert column.maps is not None
-    if column.maps.colours is not None:
-        light = column.maps.colours[channel, cell[0], cell[1]]
+    maps = column.maps
+    assert maps is not None
+    if maps.colours is not None:
+        light = maps.colours[channel, cell[0], cell[1]]
         return "  ".join(
             f"{name} {numbers.number(float(one))}" for name, one in zip("rgb", light, strict=True)
         )
-    return numbers.number(float(column.maps.values[channel, cell[0], cell[1]]))
+    return cell_words.value_words(maps.values[channel, cell[0], cell[1]], whole=maps.whole)
 
 
 def input_position(
@@ -147,8 +142,8 @@ def input_position(
     item = next((one for one in items if one.number == column.number), None)
     if item is None or item.input.image is None or column.maps is None:
         return ""
-    if column.record is not None and is_attention(column.record.key):
-        return ""  # rows and columns are tokens
+    if not linking.spatial(column):
+        return ""  # rows and columns are tokens, units or weights
     if seen is not None:
         row, place = seen.middle_in(item.input.image.height, item.input.image.width)
         return f"input ({row}, {place})"

@@ -151,10 +151,11 @@ class BigMap(QWidget):
     def _paint_over(self, painter: QPainter, focus: Focus, image: QImage) -> None:
         area, values = self._area(), self._values(focus)
         self._paint_label(painter, focus)
-        written = self.showing.mode == "map" and over_map.fits_numbers(area, self.part, values)
+        whole = focus.maps.whole
+        written = self.showing.mode == "map" and over_map.fits_numbers(area, self.part, values, whole=whole)
         if written:
             colour_at = functools.partial(_colour_at, image)
-            over_map.paint_numbers(painter, area, self.part, values, colour_at)
+            over_map.paint_numbers(painter, area, self.part, values, colour_at, whole=whole)
         over_map.paint_cross(painter, area, self.part, focus.cell, lines=not written)
         if self.region is not None:
             place = over_map.place_of(area, self.part, self.region)

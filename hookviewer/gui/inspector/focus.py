@@ -11,6 +11,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QCoreApplication
 
 from hookviewer import arrays
+from hookviewer.gui import cell_words
 from hookviewer.gui.attention_records import is_attention
 from hookviewer.gui.columns import Column, WallState, maps_in
 from hookviewer.gui.numbers import number
@@ -85,23 +86,23 @@ def focus_of(wall: WallState, selection: Selection, items: Sequence[InputItem]) 
 
 def place_words(focus: Focus) -> str:
     """Return where the cell is, in the words of its axes."""
-    row, place = focus.cell
-    if focus.is_signal:
-        return f"t {place}"
-    if not focus.is_map:
-        return _tr("index {}").format(place)
     if focus.column.record is not None and is_attention(focus.column.record.key):
-        return _tr("query {}  key {}").format(row, place)
-    if focus.maps.axes == OVER_TIME:
-        return _tr("unit {}  t {}").format(row, place)
-    return f"y {row}  x {place}"
+        return _tr("query {}  key {}").format(*focus.cell)
+    if focus.maps.layout == "bars":
+        return _tr("index {}").format(focus.cell[1])
+    return cell_words.place_words(focus.maps, focus.cell)
 
 
 def line_words(focus: Focus) -> tuple[str, str]:
     """Return what the lines through the cell run along: its row, and its column."""
     if focus.maps.axes == OVER_TIME:
         return _tr("over time"), _tr("over units")
-    return _tr("row"), _tr("column")
+    if focus.maps.in_place:
+        return _tr("row"), _tr("column")
+    down, along = cell_words.axis_names(focus.maps)
+    return (
+        (_tr("over {}").format(along), _tr("over {}").format(down)) if along else (_tr("row"), _tr("column"))
+    )
 
 
 def reason_of(wall: WallState, selection: Selection) -> str:
@@ -178,7 +179,7 @@ def statistics_rows(
     """
     own, layer = arrays.statistics(focus.map), known or layer_statistics(focus.maps)
     rows = [
-        (words, number(float(getattr(own, name))), number(float(getattr(layer, name))))
+        (words, _written(own, name, focus.maps), _written(layer, name, focus.maps))
         for name, words in (
             ("mean", _tr("mean")),
             ("std", _tr("std")),
@@ -214,6 +215,12 @@ def span_of(maps: arrays.Maps) -> tuple[float, float, int]:
 def counts(maps: arrays.Maps, low: float, high: float, step: int) -> tuple[Values, Values]:
     """Return how many of every `step`-th value lie in each of 96 steps from low to high, and their edges."""
     return arrays.histogram(maps.values.reshape(-1)[::step], BINS, (low, high))
+
+
+def _written(found: arrays.Statistics, name: str, maps: arrays.Maps) -> str:
+    """Return a statistic as it is written: extremes of integers are integers."""
+    value = float(getattr(found, name))
+    return cell_words.value_words(value, whole=maps.whole and name in ("min", "max"))
 
 
 def _share(part: int, count: int) -> str:

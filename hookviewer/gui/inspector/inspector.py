@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QSlider, QStackedLayout, QWidget
 
 from hookviewer.arrays import Maps
 from hookviewer.gui import parts
+from hookviewer.gui.cell_words import value_words
 from hookviewer.gui.columns import WallState
 from hookviewer.gui.field_lane import Seen
 from hookviewer.gui.field_words import field_tip, field_words
@@ -164,7 +165,7 @@ class Inspector(QWidget):
         self._similar.setVisible(focus.is_map and len(focus.maps.values) > 1)
         self._show_map(focus)
         mean = self.tr("mean {}") if focus.maps.colours is not None else "{}"
-        self.value.setText(mean.format(words.written(focus.value)))
+        self.value.setText(mean.format(value_words(focus.value, whole=focus.maps.whole)))
         self.place.setText(place_words(focus))
         self._show_place(focus)
         self._show_region(focus)

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
+from hookviewer.gui.cell_words import value_words
 from hookviewer.gui.inspector.window import Sizes, Window
-from hookviewer.gui.numbers import number
 from hookviewer.gui.theme import font, theme
 from hookviewer.gui.wall import marks
 
@@ -74,15 +74,17 @@ def paint_outline(
     painter.restore()
 
 
-def fits_numbers(area: QRectF, window: Window, values: npt.NDArray[np.generic]) -> bool:
-    """Return whether every cell has room for its number."""
+def fits_numbers(
+    area: QRectF, window: Window, values: npt.NDArray[np.generic], *, whole: bool = False
+) -> bool:
+    """Return whether every cell has room for its number; `whole` ones are integers."""
     if window.rows * window.columns > MOST_NUMBERS:
         return False
     measure = QFontMetricsF(font("mono", 10))
     if area.height() / window.rows < measure.height() + NUMBER_ROOM[1]:
         return False
     room = area.width() / window.columns - NUMBER_ROOM[0]
-    return all(measure.horizontalAdvance(number(float(value))) <= room for value in values.flat)
+    return all(measure.horizontalAdvance(value_words(value, whole=whole)) <= room for value in values.flat)
 
 
 def paint_numbers(
@@ -91,6 +93,8 @@ def paint_numbers(
     window: Window,
     values: npt.NDArray[np.generic],
     colour_at: Callable[[float, float], QColor],
+    *,
+    whole: bool = False,
 ) -> None:
     """Write the value into every cell, dark on bright colours; `colour_at` tells the colour at a point."""
     painter.setFont(font("mono", 10))
@@ -100,7 +104,8 @@ def paint_numbers(
             place = QRectF(area.left() + column * across, area.top() + row * down, across, down)
             ground = colour_at(place.center().x(), place.center().y())
             painter.setPen(QColor(0, 0, 0, 220) if is_bright(ground) else QColor(255, 255, 255, 220))
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, number(float(values[row, column])))
+            words = value_words(values[row, column], whole=whole)
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, words)
 
 
 def is_bright(colour: QColor) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from PySide6.QtCore import QCoreApplication
 
 from hookviewer import arrays
+from hookviewer.gui.cell_words import value_words
 from hookviewer.gui.columns import Column, WallState
 from hookviewer.gui.inspector.focus import Focus
 from hookviewer.gui.inspector.over_map import Region
-from hookviewer.gui.numbers import number
 
 MOST_COMPARED = 3
 """Columns of numbers that have room beside each other."""
@@ -59,10 +59,19 @@ def region_table(
         for one in columns
         if one.maps is not None
     ]
-    names = ("mean", "std", "min", "max")
+    names, whole = (
+        ("mean", "std", "min", "max"),
+        all(one.maps.whole for one in columns if one.maps is not None),
+    )
     words = (_tr("mean"), _tr("std"), _tr("min"), _tr("max"))
     rows = [
-        (word, *(number(float(getattr(one, name))) for one in found))
+        (
+            word,
+            *(
+                value_words(float(getattr(one, name)), whole=whole and name in ("min", "max"))
+                for one in found
+            ),
+        )
         for name, word in zip(names, words, strict=True)
     ]
     rows.append((_tr("zeros"), *(f"{100 * one.zero_share:.1f} %" for one in found)))

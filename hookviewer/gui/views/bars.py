@@ -10,8 +10,8 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from hookviewer import render
 from hookviewer.arrays import Maps
+from hookviewer.gui.cell_words import value_words
 from hookviewer.gui.columns import Column
-from hookviewer.gui.numbers import number
 from hookviewer.gui.state import Pointed
 from hookviewer.gui.theme import MEDIUM, font, scaled, theme
 from hookviewer.gui.views.view import Sheet, View
@@ -113,7 +113,7 @@ class Bars(View):
             painter.setPen(look["text_3"])
             side = QRectF(0, y - 8, LEFT - 6, 16)
             flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(side, flags, number(value))
+            painter.drawText(side, flags, self._written(value))
         self._paint_places(painter)
 
     def _paint_places(self, painter: QPainter) -> None:
@@ -197,7 +197,7 @@ class Bars(View):
             row.adjusted(0, 0, 40 - row.width(), 0), middle | Qt.AlignmentFlag.AlignRight, str(index)
         )
         painter.setPen(look["text"])
-        painter.drawText(row, middle | Qt.AlignmentFlag.AlignRight, number(value))
+        painter.drawText(row, middle | Qt.AlignmentFlag.AlignRight, self._written(value))
         names, left = self._sheet.names, 50.0
         if len(names) == self._maps.values.size:
             painter.setFont(font("ui", 12))
@@ -221,7 +221,7 @@ class Bars(View):
         painter.drawLine(QLineF(x, self.plot.top(), x, self.plot.bottom()))
         names = self._sheet.names
         name = f"{index} {names[index]}" if len(names) == self._maps.values.size else str(index)
-        text = f"{name} = {number(float(self._maps.values[0, 0, index]))}"
+        text = f"{name} = {self._written(float(self._maps.values[0, 0, index]))}"
         room = painter.fontMetrics().horizontalAdvance(text) + 24
         corner = QPointF(
             min(x + 4, max(self.area.width() - room, 0)), self.plot.top() + (20 if chosen else 0)
@@ -254,6 +254,9 @@ class Bars(View):
         if self._sheet.sort in ("channel", "difference"):
             return np.arange(len(values))
         return np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
+
+    def _written(self, value: float) -> str:
+        return value_words(value, whole=self._maps.whole)
 
     def _limits(self) -> tuple[float, float]:
         return extents.around_zero(self._sheet.levels)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 from hookviewer import arrays
 from hookviewer.differences import Difference
 from hookviewer.gui.cams import Cams
+from hookviewer.gui.cell_words import written as written
 from hookviewer.gui.columns import Column, WallState
 from hookviewer.gui.numbers import number
 from hookviewer.gui.remembered import remembered
@@ -187,17 +188,6 @@ def ramp_ends(wall: WallState, cams: Cams | None = None) -> tuple[str, str]:
         low, high = ("−max", "max") if signed else _RAMP_ENDS[wall.scale]
         return tr(low), tr(high)
     return number(wall.levels[0]), number(wall.levels[1])
-
-
-def written(value: object) -> str:
-    """Return any number in words: bools and integers in full, four digits of others."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, bool | int):
-        return str(plain).replace("-", "−")
-    if isinstance(plain, complex):
-        sign = "−" if plain.imag < 0 else "+"
-        return f"{number(plain.real)} {sign} {number(abs(plain.imag))}i"
-    return number(plain) if isinstance(plain, float) else str(plain)
 
 
 @remembered()
