@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import torch
+from pytestqt.qtbot import QtBot
 from torch import nn
 
 from hookviewer.gui.session import Session
@@ -25,8 +26,9 @@ class Gate(nn.Module):
         return x
 
 
-def test_a_run_that_gives_way_is_made_again_with_the_statistics_of_every_module(qtbot) -> None:
-    net = nn.Sequential(nn.Linear(3, 3), Gate(0.4), Gate(20), nn.ReLU(), nn.Linear(3, 2))
+def test_a_run_that_gives_way_is_made_again_with_the_statistics_of_every_module(qtbot: QtBot) -> None:
+    gate = Gate(20)
+    net = nn.Sequential(nn.Linear(3, 3), Gate(0.4), gate, nn.ReLU(), nn.Linear(3, 2))
     session = Session()
     session.set_model(net)
     session.set_auto(True)
@@ -34,7 +36,7 @@ def test_a_run_that_gives_way_is_made_again_with_the_statistics_of_every_module(
     def tick_another(paths: frozenset[str]) -> None:
         session.run_grew.disconnect(tick_another)
         session.tick(["4"], True)  # the run that goes on gives way to one that records this, too
-        net[2].go_on.set()
+        gate.go_on.set()
 
     session.run_grew.connect(tick_another)
     session.tick(["0"], True)

@@ -27,9 +27,6 @@ from hookviewer.leaves import input_leaves
 if TYPE_CHECKING:
     from hookviewer.gui.opening import Opening
 
-FIRST_OF_A_FOLDER = 4
-"""So many inputs of a folder are ticked at once; the others wait in the list."""
-
 
 class Bringing(QObject):
     """What ends in `session.open_inputs`, and what a drop or a paste does."""
@@ -106,10 +103,10 @@ class Bringing(QObject):
     def add(self, paths: Sequence[Path]) -> None:
         """Add files: the first few ticked, the others in the list."""
         specs = [str(path) for path in paths]
-        self._session.open_inputs(specs[:FIRST_OF_A_FOLDER])
-        if len(specs) > FIRST_OF_A_FOLDER:
-            self._session.open_inputs(specs[FIRST_OF_A_FOLDER:], ticked=False)
-            what = self.tr("{} of {} inputs are ticked.").format(FIRST_OF_A_FOLDER, len(specs))
+        self._session.open_inputs(specs[: dropping.FIRST_OF_A_FOLDER])
+        if len(specs) > dropping.FIRST_OF_A_FOLDER:
+            self._session.open_inputs(specs[dropping.FIRST_OF_A_FOLDER :], ticked=False)
+            what = self.tr("{} of {} inputs are ticked.").format(dropping.FIRST_OF_A_FOLDER, len(specs))
             every = Offer(self.tr("Tick all"), partial(self._session.tick_inputs, True))
             now = self.tr("Tick others in the list, or all of them.")
             self._session.tell(Message("info", what, now, offers=(every,)))
@@ -125,6 +122,10 @@ class Bringing(QObject):
             what = self.tr("{} holds no pictures and no arrays.").format(folder.name)
             self._session.tell(Message("warn", what, self.tr("Choose another folder.")))
         self.add([Path(path) for path in found[: dropping.MOST_OF_A_FOLDER]])
+        if len(found) > dropping.MOST_OF_A_FOLDER:
+            what = self.tr("{} has {} files.").format(folder.name, len(found))
+            now = self.tr("The first {} are in the list.").format(dropping.MOST_OF_A_FOLDER)
+            self._session.tell(Message("warn", what, now))
 
     def step_in_folder(self, step: int) -> None:
         """Put the next or previous file of its folder into the place of the current input."""

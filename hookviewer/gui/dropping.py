@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QMimeData
 
 from hookviewer.errors import HookViewerError
-from hookviewer.inputs import in_folder, suffixes
+from hookviewer.inputs import in_folder, spread, suffixes
 from hookviewer.inputs.folder import ARRAYS
 
 MODELS = (".py", ".pt2")
 WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".bin")
 MOST_OF_A_FOLDER = 256
+FIRST_OF_A_FOLDER = 4
+"""So many inputs of a folder are ticked at once; the others wait in the list."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +49,13 @@ def sorted_files(paths: Iterable[Path]) -> Dropped:
         for kind, one in _sorted_folder(path) if path.is_dir() else [(_kind(path), path)]:
             kinds[kind].append(one)
     return Dropped(**{name: tuple(found) for name, found in kinds.items()})
+
+
+def shared_out(inputs: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the inputs to tick, and those that wait in the list: most of a folder."""
+    given = list(spread(inputs))
+    ticked = len(given) if len(given) == len(inputs) else FIRST_OF_A_FOLDER
+    return given[:ticked], given[ticked:MOST_OF_A_FOLDER]
 
 
 def _sorted_folder(folder: Path) -> list[tuple[str, Path]]:

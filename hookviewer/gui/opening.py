@@ -17,6 +17,7 @@ from hookviewer.gui import recent
 from hookviewer.gui.deciding import Decisions
 from hookviewer.gui.dialogs import WEIGHT_FILES, ModelDialog
 from hookviewer.gui.first import DEMO, start_of
+from hookviewer.gui.input_offers import offers_for
 from hookviewer.gui.recipes import Recipes
 from hookviewer.gui.runner import Job
 from hookviewer.gui.session import Session
@@ -197,5 +198,5 @@ class Opening(QObject):
         try:
             return [guess(model)] if model is not None else []
         except HookViewerError as error:
-            self._session.tell(Message("info", str(error)))
+            self._session.tell(Message("info", str(error), offers=offers_for(self._session, error)))
             return []

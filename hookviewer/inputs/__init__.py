@@ -13,7 +13,7 @@ from torch import nn
 from hookviewer.inputs import arguments
 from hookviewer.inputs.entries import Entry, TensorFile
 from hookviewer.inputs.fitting import fitted
-from hookviewer.inputs.folder import in_folder, suffixes
+from hookviewer.inputs.folder import in_folder, spread, suffixes
 from hookviewer.inputs.from_picture import for_model, used, with_frame
 from hookviewer.inputs.generated import guess
 from hookviewer.inputs.image_file import frames_of
@@ -53,6 +53,7 @@ __all__ = [
     "prepare",
     "preprocess_for",
     "signature",
+    "spread",
     "suffixes",
     "used",
     "with_frame",

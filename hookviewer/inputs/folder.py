@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from hookviewer.errors import HookViewerError
@@ -26,6 +27,28 @@ def in_folder(path: str | os.PathLike[str]) -> tuple[str, ...]:
         reason = getattr(error, "strerror", None) or str(error)
         raise HookViewerError(f"{folder!s:.200} cannot be read as a folder ({reason}): check it.") from None
     return tuple(sorted(found, key=natural))
+
+
+def spread(specs: Iterable[str]) -> tuple[str, ...]:
+    """Return specs of inputs with the files of each folder among them in its place.
+
+    Raises `HookViewerError` where a folder has no picture and no array in it.
+    """
+    return tuple(one for spec in specs for one in (_files_of(spec) if _is_folder(spec) else (spec,)))
+
+
+def _is_folder(spec: str) -> bool:
+    try:
+        return Path(spec).expanduser().is_dir()
+    except (OSError, ValueError, RuntimeError):  # a spec of another kind, too long for a name
+        return False
+
+
+def _files_of(folder: str) -> tuple[str, ...]:
+    found = in_folder(folder)
+    if not found:
+        raise HookViewerError(f"{folder:.200} holds no pictures and no arrays: choose another folder.")
+    return found
 
 
 def suffixes() -> frozenset[str]:

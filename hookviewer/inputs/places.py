@@ -63,7 +63,10 @@ def stem(path: Path) -> str:
 
 def explained(path: Path, what: str, otherwise: str) -> str:
     """Return the sentence that says what a file is that is no `what`."""
-    really = _REALLY.get(files.kind(path))
+    kind = files.kind(path)
+    if kind == what:
+        return f"{shown(path, 300)} is a {what} that is damaged, cut off or of a rare kind: save it again."
+    really = _REALLY.get(kind)
     if really is not None:
         return f"{shown(path, 300)} {really.format(what=what)}."
     return f"{shown(path, 300)} is no {what} that can be read: {otherwise}."

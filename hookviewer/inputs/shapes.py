@@ -9,6 +9,7 @@ from torch import nn
 from hookviewer.errors import HookViewerError
 from hookviewer.inputs import families
 from hookviewer.inputs.dimensions import as_spec, spelled
+from hookviewer.inputs.lacking import ArgumentsLacking
 from hookviewer.inputs.preprocess import Preprocess
 from hookviewer.inputs.signatures import required_arguments
 from hookviewer.modules import unwrapped
@@ -61,7 +62,7 @@ def check_guessable(model: nn.Module) -> None:
     """Raise a sentence when `model` needs several inputs and nothing says what they are."""
     needed = required_arguments(model)
     if len(needed) > max(len(_stated(model)), 1):
-        raise HookViewerError(
+        raise ArgumentsLacking(
             f"{type(model).__name__} needs {len(needed)} inputs ({', '.join(needed)}), which cannot be "
             f"guessed: write args:{';'.join(f'{name}=random:SHAPE' for name in needed)}."
         )

@@ -1,0 +1,93 @@
+"""What a person brings the first time: a folder of photographs, a broken picture, a model of two inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from pytestqt.qtbot import QtBot
+from torch import Tensor, nn
+
+import hookviewer as hv
+from hookviewer.cli import main
+from hookviewer.errors import HookViewerError
+from hookviewer.gui.dropping import shared_out
+from hookviewer.gui.main_window import MainWindow
+from hookviewer.inputs import ArgumentsLacking, guess, spread
+from tests.gui_nets import settled
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for number in range(1, 12):
+        Image.new("RGB", (20, 20), (number, 0, 0)).save(folder / f"{number}.png")
+    (folder / "notes.txt").write_text("not an input")
+    return folder
+
+
+class Two(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 2)
+
+    def forward(self, left: Tensor, right: Tensor) -> Tensor:
+        difference: Tensor = self.layer(left) - self.layer(right)
+        return difference
+
+
+def test_a_folder_among_inputs_stands_for_the_files_in_it(photos: Path, tmp_path: Path) -> None:
+    found = spread(["demo:chelsea", str(photos), "random:1x3x8x8"])
+    assert [Path(one).name for one in found[1:-1]] == [f"{number}.png" for number in range(1, 12)]
+    assert (found[0], found[-1]) == ("demo:chelsea", "random:1x3x8x8")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(HookViewerError, match="holds no pictures and no arrays"):
+        spread([str(tmp_path / "empty")])
+
+
+def test_the_command_line_runs_every_picture_of_a_folder(photos: Path, tmp_path: Path) -> None:
+    words = ["capture", "demo:simple_cnn", "--input", str(photos), "--layers", "conv*"]
+    assert main([*words, "--out", str(tmp_path / "out"), "--format", "npz"]) == 0
+    names = {path.name.split("output_")[1].split("_")[0] for path in (tmp_path / "out").glob("*.npz")}
+    assert names == {str(number) for number in range(1, 12)}
+
+
+def test_the_window_ticks_the_first_of_a_folder_and_lists_the_rest(photos: Path) -> None:
+    ticked, waiting = shared_out([str(photos)])
+    assert [Path(one).name for one in ticked] == ["1.png", "2.png", "3.png", "4.png"]
+    assert [Path(one).name for one in waiting] == [f"{number}.png" for number in range(5, 12)]
+    named = [str(path) for path in sorted(photos.glob("*.png"))]
+    assert shared_out(named) == (named, [])  # who names eleven files means eleven columns
+
+
+def test_a_broken_picture_is_not_called_a_picture_that_is_no_picture(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.jpg"
+    broken.write_bytes(b"\xff\xd8\xff and nothing more")
+    with pytest.raises(HookViewerError, match="damaged, cut off") as told:
+        hv.open_input(str(broken))
+    assert "not a picture" not in str(told.value)
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> Iterator[MainWindow]:
+    made = MainWindow()
+    qtbot.addWidget(made)
+    yield made
+    made.keeps_layout = False
+    made.close()
+
+
+def test_a_model_of_several_inputs_offers_the_form_for_them_at_once(qtbot: QtBot, window: MainWindow) -> None:
+    with pytest.raises(ArgumentsLacking, match=r"needs 2 inputs \(left, right\)"):
+        guess(Two())
+    asked: list[bool] = []
+    window.session.arguments_asked.connect(lambda: asked.append(True))
+    window.session.set_model(Two())
+    settled(qtbot, window.session)
+    (bar,) = [bar for bar in window.messages.bars if "needs 2 inputs" in bar.message.what]
+    bar.buttons[0].click()
+    assert asked
+    assert bar.buttons[0].text() == "Several arguments…"
