@@ -34,8 +34,8 @@ from PySide6.QtGui import QGuiApplication  # noqa: E402
 from PySide6.QtTest import QTest  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 
-from hookviewer.gui import app as starting  # noqa: E402
 from hookviewer.gui import dropping  # noqa: E402
+from hookviewer.gui.application import application  # noqa: E402
 from hookviewer.gui.export_dialog import ExportDialog  # noqa: E402
 from hookviewer.gui.main_window import MainWindow  # noqa: E402
 from hookviewer.gui.running import hooks_on  # noqa: E402
@@ -302,7 +302,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = os.environ["XDG_CONFIG_HOME"] = folder
         QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, folder)
-        starting._application()
+        application()
         set_theme("dark")
         walk = Walk(chosen.seed, Path(folder))
         walk.go(chosen.seconds, chosen.windows)

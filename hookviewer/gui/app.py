@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QEventLoop, Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QCoreApplication, QEventLoop
+from PySide6.QtWidgets import QApplication, QWidget
 from torch import nn
 
-from hookviewer import memory
 from hookviewer.errors import HookViewerError
 from hookviewer.formats.export import export
 from hookviewer.gui import settings
+from hookviewer.gui.application import application, own_process
+from hookviewer.gui.dropping import shared_out
 from hookviewer.gui.export_dialog import shown_by
 from hookviewer.gui.export_layers import layer_entries
 from hookviewer.gui.first import DEMO
@@ -56,15 +56,24 @@ def view(model: nn.Module, inputs: Any = (), block: bool | None = None) -> MainW
 
 
 def main(
-    model: str | None = None, weights: str | None = None, inputs: Sequence[str] = (), trust: bool = False
+    model: str | None = None,
+    weights: str | None = None,
+    inputs: Sequence[str] = (),
+    trust: bool = False,
+    before: QWidget | None = None,
 ) -> int:
-    """Open the window on a model (the demo by default) and return the exit status when it is closed."""
-    application = _own_process()
+    """Open the window on a model (the demo by default) and return the exit status when it is closed.
+
+    `before` is a picture that has been shown until now.
+    """
+    running = own_process()
     window = _made()
     window.catcher.install()
     _open(window, model, weights, inputs, trust)
     window.show()
-    status = int(application.exec())
+    if before is not None:
+        before.close()
+    status = int(running.exec())
     window.session.runner.close()
     window.session.runner.join()
     return status
@@ -85,7 +94,7 @@ def shot(
     `layers` are patterns of modules to tick, the first match is looked at. Raises `HookViewerError` when the
     model cannot be opened, the run fails to start, or the picture cannot be written.
     """
-    _own_process()
+    own_process()
     set_theme(theme)
     window = MainWindow()
     try:
@@ -103,7 +112,7 @@ def main_offscreen(
 ) -> list[Path]:
     """Do the main job without a screen: run, write pictures of window and walls, return their paths."""
     folder = fresh_folder(Path("hookviewer-pictures"))
-    _own_process()
+    own_process()
     set_theme("dark")
     window = MainWindow()
     written: list[Path] = []
@@ -144,25 +153,8 @@ def fresh_folder(wanted: Path) -> Path:
 # -- opening ---------------------------------------------------------------------------------------------
 
 
-def _application() -> QApplication:
-    found = QApplication.instance()
-    if isinstance(found, QApplication):
-        return found
-    QGuiApplication.setHighDpiScaleFactorRoundingPolicy(Qt.HighDpiScaleFactorRoundingPolicy.PassThrough)
-    made = QApplication([sys.argv[0] if sys.argv else "hookviewer"])
-    made.setApplicationName("hookviewer")
-    made.setDesktopFileName("hookviewer")
-    return made
-
-
-def _own_process() -> QApplication:
-    """Return the application of a process that is the window's alone: memory is handed out for its sake."""
-    memory.keep_freed_memory()  # before any thread starts
-    return _application()
-
-
 def _made() -> MainWindow:
-    _application()
+    application()
     set_theme(settings.theme_name())
     return MainWindow()
 
@@ -171,13 +163,14 @@ def _open(
     window: MainWindow, model: str | None, weights: str | None, inputs: Sequence[str], trust: bool
 ) -> None:
     spec = model or DEMO
-    given: list[str] | None = list(inputs) or None
+    ticked, waiting = shared_out(inputs)
+    given: list[str] | None = ticked or None
     demo = spec == DEMO and given in (None, list(DEMO_INPUTS))
     window.opening.open(
         spec,
         weights or "",
         inputs=list(DEMO_INPUTS) if demo else given,
-        unticked=DEMO_UNTICKED if demo else (),
+        unticked=DEMO_UNTICKED if demo else waiting,
         trust=trust,
     )
 
