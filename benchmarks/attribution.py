@@ -81,7 +81,7 @@ def integrated_gradients(model: nn.Module, x: torch.Tensor) -> dict[str, Task]:
         found = Captum(model).attribute(x, target=CLASS, n_steps=STEPS, internal_batch_size=BATCH)
         return [found.sum(1, keepdim=True).detach()]
 
-    ours = IntegratedGradients(steps=STEPS)
+    ours = IntegratedGradients(steps=STEPS, most=STEPS)
     return {"ours": lambda: maps(hv.attribute(model, x, ours, target=TARGET, batch=BATCH)), "captum": captum}
 
 

@@ -11,11 +11,13 @@ import pytest
 import torch
 from PIL import Image
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from torch import nn
 
 import hookviewer as hv
+from hookviewer.arrays import Maps
 from hookviewer.gui import cams, settings
 from hookviewer.gui.cam_choice import CamChoice, leaf_of, parts_of, remembered_choice
 from hookviewer.gui.cam_lines import lines_of
@@ -23,12 +25,13 @@ from hookviewer.gui.export_dialog import shown_by
 from hookviewer.gui.export_layers import layer_entries
 from hookviewer.gui.method_popover import MethodPopover
 from hookviewer.gui.method_words import cost_of, in_order, line_of, title_of
+from hookviewer.gui.present import present_wall
 from hookviewer.gui.reading import read_out
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Shown
 from hookviewer.gui.theme import set_theme, theme
 from hookviewer.gui.views.cam_strip import CamStrip
-from hookviewer.gui.views.cam_words import short_note
+from hookviewer.gui.views.cam_words import peak_words, short_note
 from hookviewer.gui.wall import WallPanel, cam_heads, strip
 from hookviewer.gui.wall.canvas import Canvas
 from hookviewer.gui.wall.geometry import Sight
@@ -201,6 +204,39 @@ def test_a_signed_map_is_painted_with_zero_in_the_middle_and_a_plain_one_from_ze
     strongest = gradient.abs().amax(0).numpy()
     top = float(np.quantile(strongest, 0.995))
     _same_colours(panel, "saliency", strongest, 0.0, top, "magma")
+
+
+@pytest.mark.parametrize("sign", ["size", "positive"])
+def test_of_signed_maps_the_size_or_only_what_is_above_zero_can_be_shown(make: Made, sign: str) -> None:
+    session, panel = make(("gradient_input", "saliency"), picture=False)
+    model, x = session.model, session.inputs[0].input.args[0]
+    gradient = _gradient(model, x, 0)
+    signed = (gradient * x[0]).sum(0).numpy()
+    popover = MethodPopover(session)
+    QTest.mouseClick(popover.sign.buttons[1 + (sign == "positive")], Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert session.look.cam.sign == sign
+    values = np.abs(signed) if sign == "size" else signed.clip(min=0)
+    _same_colours(panel, "gradient_input", values, 0.0, float(np.quantile(values, 0.995)), "magma")
+    strongest = gradient.abs().amax(0).numpy()  # it has no sign
+    _same_colours(panel, "saliency", strongest, 0.0, float(np.quantile(strongest, 0.995)), "magma")
+    assert _strip(panel).sheet.strip.names[0] in ("|Gradient × input|", "Gradient × input, for it only")
+    session.select(cam="gradient_input", path="")
+    column = present_wall(session).columns[0]
+    np.testing.assert_allclose(column.maps.values[0], values, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(column.record.array()[0, 0], signed, rtol=1e-4, atol=1e-6)  # never changed
+    popover.close()
+
+
+def test_the_scale_of_a_signed_map_is_written() -> None:
+    def cam(*values: float, levels: tuple[float, float]) -> cams.Cam:
+        return cams.Cam(
+            "", Maps(np.array([[values]], np.float32), "maps", "maps"), levels, leaf="gradient_input"
+        )
+
+    assert peak_words(cam(-2.0, 1.0, levels=(-2.0, 2.0)))[0] == "±2.000"
+    assert peak_words(cam(-2.0, 1.0, levels=(-0.5, 0.5)))[0] == "largest −2.000, cut at ±0.500"
+    assert peak_words(cam(-2.0, 1.0, levels=(-4.0, 4.0)))[0] == "largest −2.000 of ±4.000"
 
 
 def _same_colours(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import itertools
 
 import pytest
@@ -56,7 +57,7 @@ def test_saliency_and_gradient_times_input_are_those_of_autograd():
 def test_the_methods_for_the_input_agree_with_captum():
     attr = pytest.importorskip("captum.attr")
     model, x = net(), picture(2)
-    names = ["saliency", "gradient_input", "guided_backpropagation", "integrated_gradients"]
+    names = ["saliency", "gradient_input", "guided_backpropagation", IntegratedGradients(most=50)]
     found = methods.attribute(model, x, names, target=class_score(1))
     given = x.clone().requires_grad_()
     captum = {
@@ -106,8 +107,44 @@ def test_integrated_gradients_add_up_and_say_how_well():
         "Sample 0: Completeness",
         "Sample 1: Completeness",
     ]
-    few = methods.attribute(model, x[:1], IntegratedGradients(steps=1), target=class_score(4))
+    few = methods.attribute(model, x[:1], IntegratedGradients(steps=1, most=1), target=class_score(4))
     assert "More steps" in few.record("", Kind.ATTRIBUTION).notes[0]
+
+
+def test_integrated_gradients_take_more_points_until_they_add_up_and_keep_the_best_when_stopped():
+    class Step(nn.Module):
+        """Straight to 0.37, then steep: few points do not see how long the steep part is."""
+
+        def forward(self, x: T) -> T:
+            return (x + 40 * (x - 0.37).relu()).reshape(-1, 1)
+
+    x = torch.ones(1, 1, dtype=torch.float64)
+    told: list[tuple[int, int]] = []
+    method = IntegratedGradients(steps=5, most=160)
+    recording = methods.attribute(
+        Step(), x, method, target=class_score(0), on_progress=lambda *far: told.append(far)
+    )
+    (record,) = recording.values()
+    few = methods.attribute(Step(), x, dataclasses.replace(method, most=5), target=class_score(0))
+    wanted = 1 + 40 * 0.63
+    assert abs(the_map(few, method.name).item() - wanted) > 0.01 * wanted
+    assert abs(record.tensor().item() - wanted) < 0.01 * wanted
+    assert "More steps" not in record.notes[0]
+    assert told[-1][0] == told[-1][1] > 5
+    told = [(0, 0)]
+    with pytest.raises(Cancelled) as stop:
+        methods.attribute(
+            Step(),
+            x,
+            method,
+            target=class_score(0),
+            batch=1,
+            cancelled=lambda: told[-1][0] > 6,
+            on_progress=lambda *far: told.append(far),
+        )
+    assert stop.value.recording is not None
+    (kept,) = stop.value.recording.values()
+    assert kept.tensor().item() == the_map(few, method.name).item()
 
 
 def test_integrated_gradients_of_a_product_are_exact():
@@ -293,7 +330,11 @@ def test_score_cam_weighs_maps_by_the_score_of_the_masked_picture():
 
 def test_progress_counts_the_runs_and_ends_at_their_number():
     model, x = net(), picture()
-    for method, runs in ((SmoothGrad(noises=9), 9), (IntegratedGradients(steps=5), 5), (ScoreCam(), 4)):
+    for method, runs in (
+        (SmoothGrad(noises=9), 9),
+        (IntegratedGradients(steps=5, most=5), 5),
+        (ScoreCam(), 4),
+    ):
         told: list[tuple[int, int]] = []
         methods.attribute(
             model,

@@ -6,12 +6,19 @@ import dataclasses
 import functools
 from collections.abc import Iterable
 
+import numpy as np
+
+from hookviewer.arrays import Maps
 from hookviewer.errors import HookViewerError
+from hookviewer.gui.remembered import remembered
 from hookviewer.methods import Method, find_method
 from hookviewer.target_choice import TargetChoice
 from hookviewer.target_words import words
 
 BETWEEN = " for "
+SIGNED, SIZE, POSITIVE = "signed", "size", "positive"
+SIGNS = (SIGNED, SIZE, POSITIVE)
+"""How signed maps are shown: as they are, their size, or only what speaks for the target."""
 MOST_TARGETS = 2
 """Targets beside the one of the run."""
 
@@ -20,13 +27,15 @@ MOST_TARGETS = 2
 class CamChoice:
     """The methods by name, in the order in which they are shown, and `targets` beside the run's own.
 
-    `opacity` is how much a map covers the picture, 0 to 1; `contours` draws lines of one value.
+    `opacity` is how much a map covers the picture, 0 to 1; `contours` draws lines of one value; `sign` is how
+    signed maps are shown.
     """
 
     methods: tuple[str, ...] = ("grad_cam",)
     targets: tuple[TargetChoice, ...] = ()
     opacity: float = 0.75
     contours: bool = False
+    sign: str = SIGNED
 
     def leaf(self, wish: str) -> str:
         """Return the leaf to look at: `wish` where that is among those shown, else the first one."""
@@ -91,16 +100,27 @@ def of_input(leaf: str) -> bool:
     return bool(leaf) and is_cam(leaf) and not method_of(parts_of(leaf)[0]).of_layers
 
 
-def scale_of(leaf: str) -> str:
+def scale_of(leaf: str, sign: str = SIGNED) -> str:
     """Return the scale on which a method's maps are seen best: `peak`, `symmetric` or `robust`.
 
     Maps of the input have few pixels that stand out far.
     """
-    if is_signed(leaf):
+    if is_signed(leaf, sign):
         return "symmetric"
     return "peak" if method_of(parts_of(leaf)[0]).of_layers else "robust"
 
 
-def is_signed(leaf: str) -> bool:
-    """Return whether a method's maps tell what speaks against the target, too."""
-    return method_of(parts_of(leaf)[0]).signed
+def is_signed(leaf: str, sign: str = SIGNED) -> bool:
+    """Return whether a method's maps, so shown, tell what speaks against the target, too."""
+    return sign == SIGNED and method_of(parts_of(leaf)[0]).signed
+
+
+def in_sign(maps: Maps, leaf: str, sign: str) -> Maps:
+    """Return maps as they are shown; the same ones every time, and only those of signed methods change."""
+    return _in_sign(maps, sign) if is_signed(leaf) and sign != SIGNED else maps
+
+
+@remembered()
+def _in_sign(maps: Maps, sign: str) -> Maps:
+    values = np.abs(maps.values) if sign == SIZE else np.maximum(maps.values, 0)
+    return dataclasses.replace(maps, values=values)

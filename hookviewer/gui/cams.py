@@ -13,7 +13,7 @@ from hookviewer import render
 from hookviewer.arrays import Maps
 from hookviewer.errors import HookViewerError
 from hookviewer.gui import columns
-from hookviewer.gui.cam_choice import is_signed, method_of, parts_of, scale_of
+from hookviewer.gui.cam_choice import SIGNED, is_signed, method_of, parts_of, scale_of
 from hookviewer.gui.cam_lines import Line, Place, lines_of
 from hookviewer.gui.cam_records import NotYetError
 from hookviewer.gui.columns import Column, WallState
@@ -68,6 +68,7 @@ class Cams:
     left_out: tuple[tuple[str, str], ...] = ()
     lines: tuple[Line, ...] = ()
     selected: Place = ("", "grad_cam")
+    sign: str = SIGNED
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -85,7 +86,7 @@ class Cams:
     @property
     def scales(self) -> frozenset[str]:
         """The scales on which the methods are seen best."""
-        return frozenset(scale_of(cam.leaf) for cam in self.strips[0])
+        return frozenset(scale_of(cam.leaf, self.sign) for cam in self.strips[0])
 
     @property
     def count(self) -> int:
@@ -142,7 +143,8 @@ def cams_of(
     levels = _levels(rows, wall, selection, look)
     made = [_row(place, found, levels[place], wall, look) for place, found in rows.items()]
     left_out = () if running else tuple(_left_out(rows))
-    return Cams(tuple(zip(*made, strict=True)), left_out, lines, _place_of(selection.path, selection.cam))
+    selected = _place_of(selection.path, selection.cam)
+    return Cams(tuple(zip(*made, strict=True)), left_out, lines, selected, look.cam.sign)
 
 
 def _layers(ticked: Iterable[str], selected: str, runs: Iterable[Run]) -> list[str]:
@@ -224,7 +226,7 @@ def _levels(
     made: dict[Place, list[tuple[float, float]]] = {}
     for place, found in rows.items():
         path, leaf = place
-        scale = columns.scale_of(look.scale, wall.shown, cam=leaf)
+        scale = columns.scale_of(look.scale, wall.shown, cam=leaf, sign=look.cam.sign)
         if look.levels is not None and place == _place_of(selection.path, selection.cam):
             made[place] = [wall.levels] * len(found)
         elif look.share == "inputs":
@@ -243,7 +245,7 @@ def _row(
 ) -> list[Cam]:
     """Return one map in all columns."""
     path, leaf = place
-    colormap = columns.colormap_of(look.colormap, wall.shown, signed=is_signed(leaf))
+    colormap = columns.colormap_of(look.colormap, wall.shown, signed=is_signed(leaf, look.cam.sign))
     row = [
         Cam(path, one.maps, pair, one.reason, leaf, colormap, one.notes, one.waiting)
         for one, pair in zip(found, levels, strict=True)

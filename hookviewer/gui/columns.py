@@ -150,7 +150,7 @@ def wall_of(
     filled = [column for column in columns if column.maps is not None]
     shared = [column.maps for column in filled if column.maps is not None]
     cam = selection.shown is Shown.GRAD_CAM
-    scale = scale_of(look.scale, selection.shown, filled, look.part, selection.cam)
+    scale = scale_of(look.scale, selection.shown, filled, look.part, selection.cam, look.cam.sign)
     levels = look.levels or levels_of(_for_all_targets(filled, selection, look) if cam else shared, scale)
     source, sort = _sorting(filled, selection, look)
     dead = _dead(shared) if look.hide_dead else ()
@@ -168,7 +168,7 @@ def wall_of(
         colormap_of(
             _colours_wanted(look, shared),
             selection.shown,
-            signed=cam_choice.is_signed(selection.cam) if cam else _signed(shared, look.part),
+            signed=cam_choice.is_signed(selection.cam, look.cam.sign) if cam else _signed(shared, look.part),
         ),
         "set by hand" if look.levels else scale,
         last_levels,
@@ -188,6 +188,7 @@ def scale_of(
     filled: Sequence[Column] = (),
     part: str = arrays.PARTS[0],
     cam: str = "",
+    sign: str = cam_choice.SIGNED,
 ) -> str:
     """Return the scale in force.
 
@@ -197,7 +198,7 @@ def scale_of(
     if choice != "auto":
         return choice
     if shown is Shown.GRAD_CAM:
-        return cam_choice.scale_of(cam or "grad_cam")
+        return cam_choice.scale_of(cam or "grad_cam", sign)
     maps = [column.maps for column in filled if column.maps is not None]
     if maps and all(one.layout != "maps" for one in maps):
         return "full"  # bars, lines and numbers are measured, not only seen: none is cut off
@@ -341,7 +342,9 @@ def reading_of(record: Record, selection: Selection, look: Look) -> str | None:
 def maps_in(record: Record, selection: Selection, look: Look) -> arrays.Maps:
     """Return a record as the maps that a look asks for; raise `HookViewerError` where there are none."""
     if selection.shown is Shown.GRAD_CAM and len(record.shape) == 4:
-        return maps_of(record, look.sample, MAPS)  # made so, whatever the axes of the layer are
+        maps = maps_of(record, look.sample, MAPS)  # made so, whatever the axes of the layer are
+        named = record.key.kind is Kind.ATTRIBUTION  # the gradient beside a map is of the layer itself
+        return cam_choice.in_sign(maps, record.key.leaf, look.cam.sign) if named else maps
     if is_attention(record.key) and len(record.shape) == 4:
         return maps_of(record, look.sample, READING)
     reading = reading_of(record, selection, look)

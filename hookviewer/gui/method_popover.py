@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QLabel, QSlider, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QSlider, QWidget
 
 from hookviewer.gui import likely, settings, target_names
+from hookviewer.gui.cam_choice import SIGNS, method_of
 from hookviewer.gui.method_words import cost_of, in_order, line_of, tip_of, tr
-from hookviewer.gui.parts import Item, button, column, frame, label, row, rule
+from hookviewer.gui.parts import Item, Segmented, button, column, frame, label, row, rule
 from hookviewer.gui.session import Session
 from hookviewer.gui.target_classes import known_names
 from hookviewer.gui.target_dialog import TargetDialog
@@ -65,6 +66,7 @@ class MethodPopover(QFrame):
         chosen = {words(target) for target in choice.targets}
         for name, box in self.targets.items():
             _check(box, name in chosen)
+        self.sign.setEnabled(any(method_of(name).signed for name in choice.methods))
         lacking = bool(lane.lacking()) and not lane.working
         self.compute.setVisible(lacking)
         self.stop.setVisible(lane.working)
@@ -144,7 +146,19 @@ class MethodPopover(QFrame):
         self.contours = _box(tr("Lines of one value"), "contours")
         self.contours.setChecked(choice.contours)
         self.contours.toggled.connect(lambda on: self._set(contours=on))
-        return frame(row(label(tr("Opacity"), "", 12), slider, share, 18, self.contours, None, spacing=8))
+        opacity = row(label(tr("Opacity"), "", 12), slider, share, 18, self.contours, None, spacing=8)
+        return frame(column(opacity, 8, self._signs()))
+
+    def _signs(self) -> QHBoxLayout:
+        """Return the choice of what is seen of maps that have a sign."""
+        self.sign = Segmented([tr("for and against"), tr("size"), tr("only for")], height=scaled(24))
+        self.sign.setObjectName("cam_sign")
+        self.sign.setAccessibleName(tr("Signed maps"))
+        tip = tr("Gradient × input and its like have a sign: above zero speaks for the target.")
+        self.sign.setToolTip(tip)
+        self.sign.choose(SIGNS.index(self._session.look.cam.sign))
+        self.sign.changed.connect(lambda place: self._set_sign(SIGNS[place]))
+        return row(label(tr("Signed maps"), "", 12), self.sign, None, spacing=8)
 
     # -- what is done there
 
@@ -166,6 +180,11 @@ class MethodPopover(QFrame):
     def _set(self, **changes: Any) -> None:
         session = self._session
         session.set_look(cam=dataclasses.replace(session.look.cam, **changes))
+
+    def _set_sign(self, sign: str) -> None:
+        """Show another side of signed maps; levels that were set by hand were those of the one before."""
+        session = self._session
+        session.set_look(levels=None, cam=dataclasses.replace(session.look.cam, sign=sign))
 
     def _ask_target(self) -> None:
         session, parent = self._session, self.parentWidget()

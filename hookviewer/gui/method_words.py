@@ -57,7 +57,7 @@ def cost_of(method: Method) -> str:
     runs = {
         "score_cam": tr("1 run a channel"),
         "smooth_grad": tr("{} runs").format(getattr(method, "noises", 0)),
-        "integrated_gradients": tr("{} runs").format(getattr(method, "steps", 0)),
+        "integrated_gradients": tr("{} runs or more").format(getattr(method, "steps", 0)),
         "occlusion": tr("1 run a window"),
     }
     return runs.get(method.name, tr("1 run"))

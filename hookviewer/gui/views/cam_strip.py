@@ -175,7 +175,7 @@ class CamStrip(View):
         inner = self._inner(tile)
         painter.fillRect(inner, theme()["control"])
         if inner.width() >= LEAST_FOR_REASON:
-            marks.sentence(painter, inner, cam.reason)
+            marks.sentence(painter, inner, cam_words.fitting_reason(cam.reason, inner))
 
     def _paint_words(self, painter: QPainter, tile: int, cam: Cam) -> None:
         """Write below a tile what it is of, its greatest value, and what its method has to say."""
@@ -231,6 +231,8 @@ class CamStrip(View):
         if spot.cell[0] >= height or spot.cell[1] >= width:
             return  # the columns may have maps of other sizes
         for tile in self._tiles_in_view():
+            if self._strip.cams[tile].maps is None:
+                continue  # there are words in its place
             across, down = (spot.cell[1] + 0.5) / width, (spot.cell[0] + 0.5) / height
             marks.cross(painter, self._inner(tile), across, down)
 

@@ -22,12 +22,25 @@ def peak_words(cam: Cam) -> tuple[str, ...]:
         return ()
     peak, end = number(cam.peak), number(cam.levels[1])
     if cam.levels[0] < 0:
-        return (tr("largest {}").format(peak), peak)
+        cut = tr("largest {}, cut at ±{}") if cam.levels[1] < abs(cam.peak) else tr("largest {} of ±{}")
+        whole = tr("±{}").format(end) if end == number(abs(cam.peak)) else cut.format(peak, end)
+        return (whole, tr("largest {}").format(peak), peak)
     if end == number(abs(cam.peak)):
         return (tr("max {}").format(peak), peak)
     if cam.levels[1] < cam.peak:
         return (tr("max {}, cut at {}").format(peak, end), tr("max {}").format(peak), peak)
     return (tr("max {} of {}").format(peak, end), tr("max {}").format(peak), peak)
+
+
+def fitting_reason(reason: str, room: QRectF) -> str:
+    """Return as much of a reason as there is room for: all of it, its first part, or nothing."""
+    measure = QFontMetricsF(font("ui", 12))
+    wide = min(room.width() - 24, 420)
+    flags = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)
+    for text in (reason, reason.partition(": ")[0].rstrip(".") + "."):
+        if measure.boundingRect(QRectF(0, 0, wide, 9999), flags, text).height() <= room.height():
+            return text
+    return ""
 
 
 def flat_words(value: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hookviewer.gui import target_names
-from hookviewer.gui.cam_choice import method_of, parts_of
+from hookviewer.gui.cam_choice import POSITIVE, SIZE, method_of, parts_of
 from hookviewer.gui.cam_lines import Line
 from hookviewer.gui.cams import Cams
 from hookviewer.gui.columns import Column
@@ -24,12 +24,15 @@ def heads(cams: Cams, column: Column, names: Sequence[str]) -> tuple[tuple[str, 
 
 def tile_names(cams: Cams) -> tuple[str, ...]:
     """Return what each map is called beside the others of its line: its layer or its method."""
-    return tuple(_name(line, path, leaf) for line in cams.lines for path, leaf in line.places)
+    return tuple(_name(line, path, leaf, cams.sign) for line in cams.lines for path, leaf in line.places)
 
 
-def _name(line: Line, path: str, leaf: str) -> str:
+def _name(line: Line, path: str, leaf: str, sign: str) -> str:
     method = method_of(parts_of(leaf)[0])
-    return (path or tr("the model")) if method.of_layers and line.method else tr(method.title)
+    if method.of_layers and line.method:
+        return path or tr("the model")
+    words = {SIZE: "|{}|", POSITIVE: tr("{}, for it only")}.get(sign, "{}") if method.signed else "{}"
+    return words.format(tr(method.title))
 
 
 def _head(line: Line, run: Run | None, names: Sequence[str], several: bool) -> str:
