@@ -10,6 +10,7 @@ import torch
 from PySide6.QtCore import Qt
 from torch import nn
 
+from hookviewer.gui.cam_choice import CamChoice, leaf_of
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import Shown
 from hookviewer.gui.trust_maps_dialog import TrustMapsDialog
@@ -17,6 +18,7 @@ from hookviewer.gui.trust_maps_plot import TrustCurves
 from hookviewer.gui.trust_maps_words import curves_words, rounds_words
 from hookviewer.gui.trust_maps_work import SHARES, Asked, Trial, by_lot, csv_of, tried
 from hookviewer.methods import Curve, Likeness, find_method
+from hookviewer.target_choice import TargetChoice
 from tests.gui_nets import Tiny, picture, settled
 
 T = torch.Tensor
@@ -85,6 +87,37 @@ def test_the_curves_are_those_of_a_plain_loop_and_the_areas_those_under_them(qtb
     assert dialog.progress.isHidden()
     assert dialog.go.isVisible()
     assert dialog.said[0].text() == curves_words(trial) != ""
+
+
+def grad_cam_by_hand(model: nn.Module, path: str, call: int, x: T, target: int) -> T:
+    """Return the Grad-CAM of one call of a layer by plain hooks."""
+    kept: list[T] = []
+    handle = model.get_submodule(path).register_forward_hook(lambda *seen: kept.append(seen[2]))
+    score = model(x)[0, target]
+    handle.remove()
+    (gradient,) = torch.autograd.grad(score, kept[call])
+    return (gradient[0].mean((1, 2))[:, None, None] * kept[call][0].detach()).sum(0).relu()
+
+
+@pytest.mark.parametrize("target", [None, TargetChoice("class", 2)])
+def test_what_is_checked_is_the_map_of_the_cell_its_target_and_its_call(qtbot, session, target):
+    session.tick(["body"], True)
+    session.set_look(cam=CamChoice(("grad_cam", "layer_cam"), (TargetChoice("class", 2),)))
+    settled(qtbot, session)
+    session.select(path="body", call=1, cam=leaf_of("grad_cam", target))
+    settled(qtbot, session)
+    dialog = dialog_of(qtbot, session)
+    qtbot.waitUntil(lambda: bool(dialog.left.text()))
+    settled(qtbot, session)
+    model, x = session.model, session.inputs[0].input.args[0]
+    index = int(model(x).argmax()) if target is None else 2
+    assert dialog.chosen.name == "grad_cam"
+    by_hand = grad_cam_by_hand(model, "body", 1, x, index)
+    torch.testing.assert_close(dialog.trial.map, by_hand, atol=1e-6, rtol=1e-4)
+    ends = [curve.values[0 if curve.name == "deletion" else -1] for curve in dialog.trial.curves]
+    assert ends == pytest.approx([float(model(x)[0, index].detach())] * 2, abs=1e-5)
+    assert dialog.of.text().endswith("class 2" if target else f"top class: class {index}".capitalize())
+    assert dialog.left.text() == ""
 
 
 def test_copies_with_shuffled_weights_are_compared_and_the_model_stays_as_it_was(qtbot, session):

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QComboBox, QDialog, QFileDialog, QLabel, QWidget
 
-from hookviewer.gui import cams, method_words, target_names
+from hookviewer.gui import cams, method_words, numbers, target_names
 from hookviewer.gui.attention_showing import item_of
 from hookviewer.gui.cam_choice import method_of, parts_of
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.parts import button, column, frame, label, row
 from hookviewer.gui.runner import Failure, Job
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import Message
+from hookviewer.gui.state import Message, Settings
 from hookviewer.gui.theme import SEMIBOLD, font, scaled
 from hookviewer.gui.trust_maps_plot import TrustCurves
 from hookviewer.gui.trust_maps_tiles import ShuffledMaps
@@ -23,6 +24,8 @@ from hookviewer.gui.trust_maps_words import curves_words, reading_words, rounds_
 from hookviewer.gui.trust_maps_work import Asked, Trial, csv_of, tried
 from hookviewer.gui.wall.progress import progress_line
 from hookviewer.methods import Method
+from hookviewer.target_choice import TargetChoice
+from hookviewer.target_words import words
 
 LANE = "trust in maps"
 WIDTH, HEIGHT = 740, 680
@@ -38,7 +41,8 @@ class TrustMapsDialog(QDialog):
         self.setWindowTitle(self.tr("How much does this map say?"))
         self._session = session
         self._item = item_of(session)
-        self._path = session.selection.path
+        self._path, self._call = session.selection.path, session.selection.call
+        self._leaf = session.look.cam.leaf(session.selection.cam)
         self.trial = Trial()
         self._of = ""
         self.running = False
@@ -48,12 +52,14 @@ class TrustMapsDialog(QDialog):
         self.method.setFont(font("ui", 12))
         for one in method_words.in_order():
             self.method.addItem(one.title, one.name)
-        self.method.setCurrentIndex(self.method.findData(chosen_method(session)))
+        self.method.setCurrentIndex(self.method.findData(parts_of(self._leaf)[0]))
         self.go = button(self.tr("Check this map"), "primary")
         self.go.setObjectName("trust_go")
         self.stop = button(self.tr("Stop"))
         self.stop.setObjectName("trust_stop")
         self.progress = progress_line()
+        self.left = label("", "caption", 11, mono=True)
+        self._began = 0.0
         self.curves, self.shuffled = TrustCurves(), ShuffledMaps()
         self.of = label("", "second", 12)
         self.said = [self._long("second") for _ in range(2)]
@@ -75,12 +81,24 @@ class TrustMapsDialog(QDialog):
         if session.model is None or item is None:
             return None
         settings = item.variant.settings(session.settings)
-        target = settings.target.target()
+        target = self._target(settings).target()
         if target is None:
             return None
         return Asked(
-            session.model, item.input, self.chosen, self._path, settings, target, session.look.sample
+            session.model,
+            item.input,
+            self.chosen,
+            self._path,
+            settings,
+            target,
+            session.look.sample,
+            call=self._call,
         )
+
+    def _target(self, settings: Settings) -> TargetChoice:
+        """Return the target of the map that was selected: that of the run, or one beside it."""
+        said, choices = parts_of(self._leaf)[1], self._session.look.cam.targets
+        return next((one for one in choices if said and words(one) == said), settings.target)
 
     @property
     def chosen(self) -> Method:
@@ -100,8 +118,11 @@ class TrustMapsDialog(QDialog):
         self._of = f"{asked.method.title} · {place} · {self._item.title} · {score}"
         self.trial, self.running = Trial(), True
 
+        models = self._session._run_lane.models
+        self._began = time.perf_counter()
+
         def work(job: Job) -> Trial:
-            return tried(asked, job.report, job.cancelled)
+            return tried(asked.made_ready(models), job.report, job.cancelled)
 
         self._session.runner.submit(
             LANE, work, on_report=self._on_report, on_result=self._on_result, on_failure=self._on_failure
@@ -110,7 +131,7 @@ class TrustMapsDialog(QDialog):
 
     def _score(self, asked: Asked) -> str:
         """Return the target in words, with the name of the class that it came to."""
-        session, choice = self._session, asked.settings.target
+        session, choice = self._session, self._target(asked.settings)
         run = session.runs.get(self._item.number) if self._item is not None else None
         names = (session.card.class_names if session.card is not None else None) or ()
         top = run.guesses[0].name if run is not None and run.guesses else ""
@@ -146,12 +167,21 @@ class TrustMapsDialog(QDialog):
         self.progress.setVisible(self.running)
         self.progress.setRange(0, 1000)
         self.progress.setValue(round(1000 * self.trial.done))
+        self.left.setText(self._left_words() if self.running else "")
         for one in (self.picture, self.csv):
             one.setEnabled(bool(self.trial.curves))
 
+    def _left_words(self) -> str:
+        """Return how long the check will still take, as soon as that can be told."""
+        done = self.trial.done
+        if not done:
+            return self.tr("Computing the map …")
+        left = (time.perf_counter() - self._began) * (1 - done) / done
+        return self.tr("{} left").format(numbers.seconds(left))
+
     def _lay_out(self) -> None:
         head = label(self.windowTitle(), "", 16, weight=SEMIBOLD)
-        top = row(head, None, self.method, self.go, self.stop, spacing=8)
+        top = row(head, None, self.left, self.method, self.go, self.stop, spacing=8)
         shuffled_title = label(
             self.tr("The same map, with the weights of the last layers shuffled"), "strong"
         )
@@ -222,11 +252,6 @@ class TrustMapsDialog(QDialog):
     def closeEvent(self, event: QCloseEvent) -> None:
         self._session.runner.cancel(LANE, drop=True)
         super().closeEvent(event)
-
-
-def chosen_method(session: Session) -> str:
-    """Return the name of the method whose map is selected."""
-    return parts_of(session.look.cam.leaf(session.selection.cam))[0]
 
 
 def ask_trust(session: Session, parent: QWidget | None) -> TrustMapsDialog:

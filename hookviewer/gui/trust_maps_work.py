@@ -11,6 +11,7 @@ from torch import nn
 
 from hookviewer.errors import Cancelled, HookViewerError
 from hookviewer.gui.state import Settings
+from hookviewer.gui.variant_lane import VariantModels
 from hookviewer.inputs import Input
 from hookviewer.methods import Curve, Likeness, Method, Question, answered, question, trust_curves
 from hookviewer.methods.randomised import last_layers, likeness, shuffled
@@ -27,7 +28,7 @@ PARTS = 4 + len(SHARES)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Asked:
-    """Which map is checked: of a method, in a layer (`""` for maps of the input), for one sample."""
+    """Which map is checked: of a method, in a call of a layer (`""` for maps of the input), for one sample."""
 
     model: nn.Module
     input: Input
@@ -37,11 +38,27 @@ class Asked:
     target: Target
     sample: int = 0
     steps: int = STEPS
+    call: int = 0
 
     @property
     def place(self) -> str:
         """The path that the map lies under."""
         return self.path if self.method.of_layers else ""
+
+    def made_ready(self, models: VariantModels) -> Asked:
+        """Return what to ask of the model that the settings mean; it runs on the model thread."""
+        runnable = models.runnable(self.model, self.settings, self.input)
+        made, names, path = runnable.made, runnable.renaming, self.path
+        if names is not None and self.method.of_layers:
+            there = names.there(path)
+            if there is None:
+                raise HookViewerError(f"The other model has no layer beside {path}: choose another layer.")
+            path = there
+        if made is None:
+            return dataclasses.replace(self, model=runnable.model, path=path)
+        args, kwargs = made.inputs(self.input.args, self.input.kwargs)
+        given = dataclasses.replace(self.input, args=args, kwargs=kwargs)
+        return dataclasses.replace(self, model=runnable.model, input=given, path=path)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -100,7 +117,8 @@ def tried(asked: Asked, tell: Tell, cancelled: Callable[[], bool]) -> Trial:
 def map_of(asking: Question, asked: Asked) -> Record:
     """Return the map [N, 1, h, w] that is checked; raise `HookViewerError` with the reason where none is."""
     found = answered(asking, [asked.method])
-    record = next((one for key, one in found.items() if key.path == asked.place), None)
+    place, call = found.aliases.get(asked.place, asked.place), asked.call if asked.method.of_layers else 0
+    record = next((one for key, one in found.items() if (key.path, key.call) == (place, call)), None)
     if record is None:
         why = next(iter(found.absent.values()), f"{asked.method.title} made no map of {asked.place}.")
         raise HookViewerError(why)
