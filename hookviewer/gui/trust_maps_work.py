@@ -28,7 +28,7 @@ PARTS = 4 + len(SHARES)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Asked:
-    """Which map is checked: of a method, in a call of a layer (`""` for maps of the input), for one sample."""
+    """The map to check: by a method, in a call of a layer (`""` for maps of the input), of one sample."""
 
     model: nn.Module
     input: Input
