@@ -71,6 +71,28 @@ def test_a_broken_picture_is_not_called_a_picture_that_is_no_picture(tmp_path: P
     assert "not a picture" not in str(told.value)
 
 
+def test_a_generator_is_given_a_latent_of_the_size_that_it_unfolds() -> None:
+    unfolds = nn.Sequential(nn.ConvTranspose2d(16, 4, 4, 1, 0), nn.ConvTranspose2d(4, 3, 4, 2, 1))
+    assert guess(unfolds).args[0].shape == (1, 16, 1, 1)
+    assert unfolds(guess(unfolds).args[0]).shape == (1, 3, 8, 8)
+    assert guess(nn.ConvTranspose2d(16, 4, 2, 2)).args[0].shape == (1, 16, 8, 8)
+
+
+def test_one_number_is_the_size_of_a_square(photos: Path) -> None:
+    net = nn.Conv2d(3, 2, 3)
+    given = hv.open_input(f"{photos / '1.png'}?size=12", net)
+    assert given.args[0].shape == (1, 3, 12, 12)
+    assert not [note for note in given.notes if "224" in note]  # what was not made is not told
+
+
+def test_gradients_without_a_target_name_the_option_that_is_missing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["capture", "demo:mlp", "--input", "demo:ones", "--layers", "*", "--out", "out"]
+    assert main([*words, "--kinds", "output,grad_output"]) == 1
+    assert "add --target top" in capsys.readouterr().err
+
+
 @pytest.fixture
 def window(qtbot: QtBot) -> Iterator[MainWindow]:
     made = MainWindow()

@@ -217,7 +217,7 @@ def test_a_wrong_step_says_what_to_write(options: str, word: str) -> None:
     assert word in sentence(f"demo:digit?{options}")
 
 
-@pytest.mark.parametrize("options", [{"size": 3}, {"mean": [1, 2]}, {"colour": 1}, {"std": [0, 1, 1]}])
+@pytest.mark.parametrize("options", [{"size": "3x"}, {"mean": [1, 2]}, {"colour": 1}, {"std": [0, 1, 1]}])
 def test_a_saved_recipe_that_is_none_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(HookViewerError):
         from_options(options)

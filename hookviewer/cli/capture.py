@@ -61,7 +61,9 @@ def _possible_kinds(
     kinds: Collection[Kind], target: Target | None, said: str | None
 ) -> tuple[frozenset[Kind], str]:
     """Return the kinds without gradients where `said` is to have no target, and a note of those left out."""
-    left_out = sorted(frozenset(kinds) & GRADIENTS) if target is None and said is not None else []
+    if said is None and frozenset(kinds) & GRADIENTS:
+        raise HookViewerError("Gradients start from one number: add --target top, or another target.")
+    left_out = sorted(frozenset(kinds) & GRADIENTS) if target is None else []
     rest = frozenset(kinds) - frozenset(left_out)
     if left_out and not rest:
         raise HookViewerError(

@@ -19,10 +19,11 @@ def check(name: str, known: Iterable[str], what: str) -> None:
 
 
 def size(name: str, value: Any) -> tuple[int, int] | None:
-    """Return height and width of `"224x224"`, `None` for none."""
+    """Return height and width of `"224x320"`, of a square where it is one number, `None` for none."""
     if value is None:
         return None
-    height, width = parse_shape(str(value), 2)
+    text = str(value)
+    height, width = parse_shape(f"{text}x{text}" if text.isdecimal() else text, 2)
     if height * width == 0:
         raise HookViewerError(f"{name}={value} leaves no pixels at all: write height x width.")
     if max(height, width) > MOST_PIXELS:

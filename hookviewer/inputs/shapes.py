@@ -19,6 +19,9 @@ from hookviewer.sources.cards import Preprocess as Known
 SIDE = 224
 """The side of a picture where nothing at all is known of it."""
 
+LATENT_SIDE = 8
+"""The side of the small map that a decoder unfolds."""
+
 DETECTION_SIDE = 320
 """Detectors scale every picture themselves."""
 
@@ -108,8 +111,10 @@ def _by_layer(module: nn.Module) -> Expected | None:
     match module:  # a lazy module does not know its channels: 0 stands for that
         case nn.Conv1d():
             return Expected(((1, module.in_channels or 1, 128),))
-        case nn.Conv2d() | nn.ConvTranspose2d():
+        case nn.Conv2d():
             return Expected(((1, module.in_channels or 3, SIDE, SIDE),))
+        case nn.ConvTranspose2d():
+            return Expected(((1, module.in_channels or 3, *(_latent_side(module),) * 2),))
         case nn.Conv3d():
             return Expected(((1, module.in_channels or 3, 16, 112, 112),))
         case nn.Linear() if module.in_features:
@@ -123,6 +128,12 @@ def _by_layer(module: nn.Module) -> Expected | None:
         case nn.MultiheadAttention():
             return Expected(((1, 16, module.embed_dim),))
     return None
+
+
+def _latent_side(module: nn.ConvTranspose2d) -> int:
+    """Return the side of the map that a decoder begins with: 1 where its first layer unfolds a vector."""
+    unfolds = module.stride == (1, 1) and module.padding == (0, 0)
+    return 1 if unfolds and module.kernel_size != (1, 1) else LATENT_SIDE
 
 
 def _sized(shape: tuple[int, ...], preprocess: Known | None) -> tuple[int, ...]:
@@ -177,8 +188,8 @@ def _from_shape(model: nn.Module) -> tuple[Preprocess, tuple[str, ...]]:
         ()
         if known
         else (
-            f"Nothing is known of this network's input: the picture was made {spelled(shape)}, with "
-            "values from 0 to 1. Warning: a network that expects normalised input answers wrongly.",
+            "Nothing is known of this network's input: where you did not choose them, its size and values "
+            "from 0 to 1 are a guess. Warning: a network that expects normalised input answers wrongly.",
         )
     )
     height, width = shape[2:]
