@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv as csv_module
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,11 +15,14 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from torch import nn
 
+from hookviewer import render
 from hookviewer.gui.compare_cka import CkaDialog
 from hookviewer.gui.compare_cka_lane import csv
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import PLAIN, Variant
 from hookviewer.gui.top_inputs_dialog import TopInputsDialog
+
+RAMP = {"#{:02x}{:02x}{:02x}".format(*colour[:3]) for colour in render.colour_table("magma")}
 
 
 @pytest.fixture
@@ -102,6 +106,55 @@ def test_the_picture_and_the_table_of_the_matrix_are_saved(
         assert min(image.size) > 200
     rows = (tmp_path / "cka.csv").read_text().splitlines()
     assert float(rows[2].split(",")[2]) == pytest.approx(1.0)
+
+
+def test_the_picture_of_the_matrix_says_what_it_shows(qtbot: QtBot, session: Session) -> None:
+    dialog = CkaDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    empty = dialog.matrix.grab().toImage()
+    assert "Compute compares every layer" in dialog.matrix._hint
+    dialog.go.click()
+    qtbot.waitUntil(lambda: session.similar.result is not None, timeout=20_000)
+    picture = dialog.matrix.picture()
+    assert picture != empty
+    bottom = [
+        picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())
+    ]
+    colours = {colour for colour in bottom if colour in RAMP}
+    assert len(colours) > 60  # the scale lies below the cells, which alone have some thirty colours
+    assert dialog.matrix._names == ("Tiny", "Tiny")
+
+
+def test_what_was_found_is_saved_as_a_picture_and_as_a_table(
+    qtbot: QtBot, session: Session, tmp_path: Path
+) -> None:
+    session.select(path="stem.0", channel=2)
+    dialog = TopInputsDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert not dialog.table.isEnabled()
+    assert "excite this channel most" in dialog.content.empty.sentence.text()
+    dialog.listed.click()
+    qtbot.waitUntil(lambda: len(session.top_inputs.most) == 5, timeout=20_000)
+    dialog.save_picture(str(tmp_path / "top.png"))
+    dialog.save_table(str(tmp_path / "top.csv"))
+    with Image.open(tmp_path / "top.png") as image:
+        assert image.width > 5 * 100
+    rows = list(csv_module.DictReader((tmp_path / "top.csv").read_text().splitlines()))
+    assert len(rows) == 6 * 2 * 5  # channels, ends, inputs
+    with torch.no_grad():
+        maps = [session.model.stem[0](picture(seed).args[0])[0] for seed in range(5)]
+    for row in rows:
+        one = maps[int(row["input"].removeprefix("picture"))][int(row["channel"])]
+        best = one.max() if row["end"] == "most" else one.min()
+        assert float(row["value"]) == pytest.approx(float(best), rel=1e-5)
+        place = tuple(map(int, row["cell"].split()))
+        assert float(one[place]) == pytest.approx(float(best), rel=1e-5)
+    assert dialog.after.isEnabled()
+    qtbot.mouseClick(dialog.after, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "channel 3" in dialog.caption.text(), timeout=20_000)
+    assert session.top_inputs.pictured == 3
 
 
 def test_too_few_inputs_are_said(qtbot: QtBot, session: Session) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
@@ -15,6 +13,7 @@ from hookviewer.gui.compare_channels import compared_columns, same_shape
 from hookviewer.gui.compare_table import ChannelTable
 from hookviewer.gui.comparing import why_no_difference
 from hookviewer.gui.giving_way import Elided
+from hookviewer.gui.keeping_files import write_text
 from hookviewer.gui.numbers import number
 from hookviewer.gui.panels import EmptyOr
 from hookviewer.gui.present import present_wall
@@ -129,10 +128,4 @@ class ChannelsDialog(QDialog):
 
     def write_table(self, path: str) -> None:
         """Write the table as it is sorted into a file, and say so or why not."""
-        try:
-            Path(path).write_text(self.table.csv(), encoding="utf-8")
-        except OSError as error:
-            why = error.strerror or str(error)
-            self._session.tell(Message("error", self.tr("The table was not saved."), f"{path}: {why}."))
-            return
-        self._session.tell(Message("ok", self.tr("Saved {}.").format(Path(path).name)))
+        write_text(self._session, path, self.table.csv())

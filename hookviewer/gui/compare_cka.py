@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QFileDialog, QProgressBar, QWidget
 
 from hookviewer.gui import parts
 from hookviewer.gui.compare_cka_lane import Asked, csv
-from hookviewer.gui.compare_cka_matrix import COLORMAP, Matrix
+from hookviewer.gui.compare_cka_matrix import Matrix
 from hookviewer.gui.giving_way import Elided
+from hookviewer.gui.keeping_files import write_picture, write_text
 from hookviewer.gui.numbers import number
 from hookviewer.gui.session import Session
-from hookviewer.gui.state import Message
 from hookviewer.gui.theme import font, scaled
-from hookviewer.gui.wall.ramp import Ramp
 
 FEWEST_TICKED = 2
 """With fewer ticked layers, all layers are compared at first."""
@@ -45,8 +42,6 @@ class CkaDialog(QDialog):
         self.copy = parts.button(self.tr("Copy picture"))
         self.picture = parts.button(self.tr("Save picture…"))
         self.table = parts.button(self.tr("Save CSV…"))
-        self.ramp = Ramp()
-        self.ramp.show_scale(COLORMAP, (0.0, 1.0))
         self._lay_out()
         self._connect()
         self._fill()
@@ -65,7 +60,8 @@ class CkaDialog(QDialog):
         """Show what is computed, or how far it is."""
         similar = self._session.similar
         result = similar.result
-        self.matrix.show_result(result)
+        self.matrix.show_result(result, self._names())
+        self.matrix.say(self._hint())
         self.progress.setVisible(similar.computing)
         self.progress.setValue(round(1000 * similar.share))
         self.go.setVisible(not similar.computing)
@@ -82,6 +78,17 @@ class CkaDialog(QDialog):
         else:
             words = self.tr("Over {} inputs.").format(result.inputs)
             self.note.setText(" ".join((words, *result.notes)))
+
+    def _hint(self) -> str:
+        """Return what stands in the place of a matrix that is not there."""
+        similar = self._session.similar
+        if similar.computing:
+            return self.tr("Running …")
+        return self.tr(
+            "Compute compares every layer of A with every layer of B over the ticked inputs. Bright cells "
+            "are layers that hold the same, whatever their channels mean. Choose what A and B differ in with "
+            "Compare › What columns differ in…; without that a model is compared with itself."
+        )
 
     def _say(self, cell: object) -> None:
         result = self._session.similar.result
@@ -118,26 +125,21 @@ class CkaDialog(QDialog):
 
     def save_picture(self, path: str) -> None:
         """Write the matrix as a picture, and say so or why not."""
-        done = self.matrix.picture().save(path)
-        self._tell(path, "" if done else self.tr("choose a folder that exists and a name ending in .png"))
+        write_picture(self._session, path, self.matrix.picture())
 
     def save_table(self, path: str) -> None:
         """Write the matrix as comma-separated values, and say so or why not."""
         result = self._session.similar.result
-        if result is None:
-            return
-        try:
-            Path(path).write_text(csv(result), encoding="utf-8")
-        except OSError as error:
-            self._tell(path, error.strerror or str(error))
-        else:
-            self._tell(path, "")
+        if result is not None:
+            write_text(self._session, path, csv(result))
 
-    def _tell(self, path: str, why: str) -> None:
-        if why:
-            self._session.tell(Message("error", self.tr("Not saved."), f"{path}: {why}."))
-        else:
-            self._session.tell(Message("ok", self.tr("Saved {}.").format(Path(path).name)))
+    def _names(self) -> tuple[str, str]:
+        """Return what the rows and the columns of the result are layers of."""
+        asked, card = self._session.similar.asked, self._session.card
+        own = card.name if card is not None and card.name else self.tr("as opened")
+        ways = (asked.a, asked.b) if asked is not None else ()
+        a, b = (way.name or own for way in ways) if ways else (own, own)
+        return a, b
 
     # -- how it is made
 
@@ -153,7 +155,7 @@ class CkaDialog(QDialog):
             *(self.layers, self.unbiased, None, self.go, self.stop),
             spacing=6,
         )
-        foot = parts.row(self.ramp, None, self.copy, self.picture, self.table, spacing=6)
+        foot = parts.row(None, self.copy, self.picture, self.table, spacing=6)
         layout = parts.column(
             *(chosen, self.progress, self.matrix, self.said, self.note, foot),
             spacing=8,

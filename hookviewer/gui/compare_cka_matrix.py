@@ -12,9 +12,12 @@ from hookviewer.differences import Similarity
 from hookviewer.gui import depth
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.theme import font, keeper, scaled, theme
+from hookviewer.gui.wall import marks
+from hookviewer.gui.wall.ramp import draw_ramp
 
 COLORMAP = "magma"
-LEFT, BOTTOM = 92, 56
+LEFT, BOTTOM = 92, 72
+RAMP = 120
 
 Cell = tuple[int, int]
 
@@ -35,12 +38,23 @@ class Matrix(QFrame):
         self.setMinimumSize(QSize(scaled(320), scaled(280)))
         self.result: Similarity | None = None
         self.cell: Cell | None = None
+        self._names, self._hint = ("A", "B"), ""
         self._image = QImage()
         keeper().changed.connect(self.update)
 
-    def show_result(self, result: Similarity | None) -> None:
-        """Show another matrix."""
+    def say(self, hint: str) -> None:
+        """Say why there is no matrix, in its place."""
+        if hint != self._hint:
+            self._hint = hint
+            self.update()
+
+    def show_result(self, result: Similarity | None, names: tuple[str, str] = ("A", "B")) -> None:
+        """Show another matrix; `names` are those of what its rows and its columns are layers of."""
+        if result is self.result and names == self._names:
+            return
+        self._names = names
         if result is self.result:
+            self.update()
             return
         self.result, self.cell = result, None
         self._image = QImage() if result is None or not result.values.size else image_of(result)
@@ -122,6 +136,7 @@ class Matrix(QFrame):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter, colours, area = QPainter(self), theme(), self.area
         if self.result is None or area.isEmpty():
+            marks.sentence(painter, self.rect().toRectF(), self._hint)
             return
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
         painter.drawImage(area, self._image)
@@ -155,10 +170,28 @@ class Matrix(QFrame):
                 end = x + wide / 2 + 6
                 box = QRectF(x - wide / 2 - 1, area.bottom() + 3, wide + 2, height)
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name)
-        painter.setPen(theme()["text_3"])
+        self._paint_caption(painter, area.left(), area.bottom() + 2 * height + 10)
+
+    def _paint_caption(self, painter: QPainter, left: float, line: float) -> None:
+        """Say what is shown, and what the colours mean: the picture is understood without the window."""
+        assert self.result is not None
+        painter.setPen(theme()["text_2"])
         painter.setFont(font("ui", 11))
-        words = self.tr("rows: A, columns: B, in order of execution")
-        painter.drawText(QPointF(area.left(), area.bottom() + 2 * height + 10), words)
+        kind = self.tr("unbiased linear CKA") if self.result.unbiased else self.tr("linear CKA")
+        axes = self.tr("rows: A, {}; columns: B, {}; in order of execution").format(*self._names)
+        wide = self.width() - left - 8
+        measure = painter.fontMetrics()
+        painter.drawText(
+            QPointF(left, line), measure.elidedText(axes, Qt.TextElideMode.ElideRight, int(wide))
+        )
+        below = line + measure.height() + 2
+        words = self.tr("{} over {} inputs").format(kind, self.result.inputs)
+        painter.drawText(QPointF(left, below), words)
+        start = left + measure.horizontalAdvance(words) + 24
+        bar = QRectF(start + 12, below - 9, scaled(RAMP), 9)
+        painter.drawText(QPointF(start, below), "0")
+        painter.drawText(QPointF(bar.right() + 6, below), "1")
+        draw_ramp(painter, bar, COLORMAP, (0.0, 1.0))
 
 
 def _marks(paths: list[str]) -> list[tuple[str, int, int]]:

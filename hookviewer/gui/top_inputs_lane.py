@@ -64,6 +64,9 @@ class TopInputsLane(QObject):
         self.most: tuple[Exciting, ...] = ()
         self.least: tuple[Exciting, ...] = ()
         self.channel = -1
+        """The channel that pictures were asked for last."""
+        self.pictured = -1
+        """The channel that `most` and `least` are of."""
         session.model_changed.connect(self.forget)
 
     def forget(self) -> None:
@@ -138,7 +141,12 @@ class TopInputsLane(QObject):
             shown = _Shower(model, key, top.reading, channel, given, names, settings)
             return tuple(tuple(shown.of(place, job) for place in side) for side in sides)
 
-        session.runner.submit(PICTURES, work, on_result=self._on_pictures, on_failure=self._on_failure)
+        session.runner.submit(
+            PICTURES,
+            work,
+            on_result=lambda made: self._on_pictures(channel, made),
+            on_failure=self._on_failure,
+        )
 
     def bring(self, exciting: Exciting) -> None:
         """Select an input: one of the list, or added to it."""
@@ -159,7 +167,8 @@ class TopInputsLane(QObject):
         self.found, self.working = found, False
         self.changed.emit()
 
-    def _on_pictures(self, made: tuple[tuple[Exciting, ...], ...]) -> None:
+    def _on_pictures(self, channel: int, made: tuple[tuple[Exciting, ...], ...]) -> None:
+        self.pictured = channel
         self.most, self.least = made
         self.pictures_changed.emit()
 
