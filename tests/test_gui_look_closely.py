@@ -18,13 +18,13 @@ from torch import nn
 from hookviewer.gui.blending import contours, outlined
 from hookviewer.gui.field_lane import index_of
 from hookviewer.gui.inspector import Inspector, window
-from hookviewer.gui.inspector.over_map import is_bright
 from hookviewer.gui.inspector.window import Window
 from hookviewer.gui.numbers import number
 from hookviewer.gui.reading import read_out
 from hookviewer.gui.session import Session
 from hookviewer.gui.status_bar import StatusBar
 from hookviewer.gui.theme import set_theme
+from hookviewer.gui.wall.cell_numbers import is_bright
 from hookviewer.inputs import Input
 
 

@@ -20,10 +20,10 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from hookviewer import render
 from hookviewer.gui.attention_scene import COLOURMAP, Levels, Scene
 from hookviewer.gui.guard import guarded, painting
-from hookviewer.gui.inspector.over_map import is_bright
 from hookviewer.gui.numbers import number
 from hookviewer.gui.theme import font, keeper, scaled, theme
 from hookviewer.gui.wall import marks
+from hookviewer.gui.wall.cell_numbers import is_bright
 
 AIR, HEIGHT = 6, 24
 

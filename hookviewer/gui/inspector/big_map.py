@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from hookviewer.gui import blending, thumbnails
@@ -23,7 +22,7 @@ from hookviewer.gui.state import InputItem, Pointed
 from hookviewer.gui.theme import keeper, theme
 from hookviewer.gui.views import placing
 from hookviewer.gui.views.colour_kernels import packed
-from hookviewer.gui.wall import geometry, marks, tiles
+from hookviewer.gui.wall import cell_numbers, geometry, marks, tiles
 from hookviewer.gui.wall.odd_words import flat_words
 from hookviewer.receptive import MEASURED
 
@@ -151,11 +150,12 @@ class BigMap(QWidget):
     def _paint_over(self, painter: QPainter, focus: Focus, image: QImage) -> None:
         area, values = self._area(), self._values(focus)
         self._paint_label(painter, focus)
-        whole = focus.maps.whole
-        written = self.showing.mode == "map" and over_map.fits_numbers(area, self.part, values, whole=whole)
+        cell = QSizeF(area.width() / self.part.columns, area.height() / self.part.rows)
+        plain = self.showing.mode == "map" and focus.maps.colours is None
+        written = plain and cell_numbers.fits(cell, values, whole=focus.maps.whole)
         if written:
-            colour_at = functools.partial(_colour_at, image)
-            over_map.paint_numbers(painter, area, self.part, values, colour_at, whole=whole)
+            bright = cell_numbers.are_bright(_colours_at(image, area, values.shape))
+            cell_numbers.paint(painter, area, values, bright, whole=focus.maps.whole)
         over_map.paint_cross(painter, area, self.part, focus.cell, lines=not written)
         if self.region is not None:
             place = over_map.place_of(area, self.part, self.region)
@@ -371,7 +371,13 @@ def _rgb_image(pixels: npt.NDArray[np.uint8]) -> QImage:
     return image.copy()
 
 
-def _colour_at(image: QImage, x: float, y: float) -> QColor:
+def _colours_at(image: QImage, area: QRectF, cells: Sizes) -> npt.NDArray[np.uint8]:
+    """Return the colours [h, w, 3] in the middle of so many cells that fill an area."""
     ratio = image.devicePixelRatio()
-    column, row = int(x * ratio), int(y * ratio)
-    return image.pixelColor(min(max(column, 0), image.width() - 1), min(max(row, 0), image.height() - 1))
+    rows = ((np.arange(cells[0]) + 0.5) / cells[0] * area.height() + area.top()) * ratio
+    columns = ((np.arange(cells[1]) + 0.5) / cells[1] * area.width() + area.left()) * ratio
+    rgba = image.convertToFormat(QImage.Format.Format_RGBA8888)
+    pixels = np.frombuffer(rgba.constBits(), np.uint8).reshape(rgba.height(), rgba.bytesPerLine() // 4, 4)
+    down = np.clip(rows.astype(np.intp), 0, rgba.height() - 1)
+    across = np.clip(columns.astype(np.intp), 0, rgba.width() - 1)
+    return pixels[np.ix_(down, across)][..., :3].copy()

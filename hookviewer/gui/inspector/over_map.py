@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-import numpy.typing as npt
 from PySide6.QtCore import QLineF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPen
 
-from hookviewer.gui.cell_words import value_words
 from hookviewer.gui.inspector.window import Sizes, Window
-from hookviewer.gui.theme import font, theme
+from hookviewer.gui.theme import theme
 from hookviewer.gui.wall import marks
 
 ROW_LINE, COLUMN_LINE = QColor(90, 200, 250), QColor(255, 209, 102)
 CASING = QColor(0, 0, 0, 110)
 REGION = QColor(255, 255, 255, 26)
-NUMBER_ROOM = (6.0, 3.0)
-"""Pixels left free in a cell beside and above its number."""
-
-MOST_NUMBERS = 900
 Region = tuple[int, int, int, int]
 
 
@@ -72,44 +63,3 @@ def paint_outline(
         painter.drawRect(inside)
         painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.restore()
-
-
-def fits_numbers(
-    area: QRectF, window: Window, values: npt.NDArray[np.generic], *, whole: bool = False
-) -> bool:
-    """Return whether every cell has room for its number; `whole` ones are integers."""
-    if window.rows * window.columns > MOST_NUMBERS:
-        return False
-    measure = QFontMetricsF(font("mono", 10))
-    if area.height() / window.rows < measure.height() + NUMBER_ROOM[1]:
-        return False
-    room = area.width() / window.columns - NUMBER_ROOM[0]
-    return all(measure.horizontalAdvance(value_words(value, whole=whole)) <= room for value in values.flat)
-
-
-def paint_numbers(
-    painter: QPainter,
-    area: QRectF,
-    window: Window,
-    values: npt.NDArray[np.generic],
-    colour_at: Callable[[float, float], QColor],
-    *,
-    whole: bool = False,
-) -> None:
-    """Write the value into every cell, dark on bright colours; `colour_at` tells the colour at a point."""
-    painter.setFont(font("mono", 10))
-    across, down = area.width() / window.columns, area.height() / window.rows
-    for row in range(window.rows):
-        for column in range(window.columns):
-            place = QRectF(area.left() + column * across, area.top() + row * down, across, down)
-            ground = colour_at(place.center().x(), place.center().y())
-            painter.setPen(QColor(0, 0, 0, 220) if is_bright(ground) else QColor(255, 255, 255, 220))
-            words = value_words(values[row, column], whole=whole)
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, words)
-
-
-def is_bright(colour: QColor) -> bool:
-    """Return whether black is read better on a colour than white (WCAG's relative luminance above 0.18)."""
-    parts = (colour.redF(), colour.greenF(), colour.blueF())
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179

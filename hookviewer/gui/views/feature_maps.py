@@ -5,15 +5,16 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
 from hookviewer.arrays import Maps
 from hookviewer.gui.state import Pointed
 from hookviewer.gui.theme import theme
+from hookviewer.gui.views import numbered
 from hookviewer.gui.views.view import EDGE, GUTTER, Sheet, Swipe, View
-from hookviewer.gui.wall import geometry, marks, tiles
+from hookviewer.gui.wall import cell_numbers, geometry, marks, tiles
 from hookviewer.gui.wall.geometry import Box, Grid, Sight
 from hookviewer.gui.wall.item import WallItem
 from hookviewer.gui.wall.odd_words import flat_words, odd_words
@@ -170,6 +171,7 @@ class FeatureMaps(View):
     def paint_marks(self, painter: QPainter) -> None:
         if self._sheet.column.maps is None:
             return
+        self._paint_numbers(painter)
         self._paint_labels(painter)
         for channel in self._sheet.pinned:
             self._paint_pin(painter, channel)
@@ -177,6 +179,17 @@ class FeatureMaps(View):
             self._paint_pointed(painter, self._sheet.pointed)
         if self._sheet.selected is not None:
             self._paint_selected(painter, self._sheet.selected)
+
+    def _paint_numbers(self, painter: QPainter) -> None:
+        """Write the values into the cells in view, where all of them have room."""
+        (height, width), (_, _, wide, high) = self._cells, self._inset
+        cell = QSizeF(wide / max(width, 1) / self.ratio, high / max(height, 1) / self.ratio)
+        if self._sheet.hurry or not cell_numbers.roomy(cell):
+            return
+        flat, order = tiles.flat_channels(self._maps), self._sheet.order
+        there = [(int(order[tile]), self._inner(tile)) for tile in self._tiles_in_view()]
+        there = [(channel, inner) for channel, inner in there if channel < len(flat) and not flat[channel]]
+        numbered.paint(painter, self._sheet, self._maps, there, cell, self.area)
 
     def _paint_labels(self, painter: QPainter) -> None:
         spread, flat = tiles.spread(self._maps), tiles.flat_channels(self._maps)
