@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -61,7 +62,7 @@ _OF_WEIGHTS = {
 _SMALLEST_GRID = 4  # tokens by tokens
 _FEWEST_FEATURES = 16
 _MOST_LEADING = 17  # a class token and up to sixteen registers
-_USUAL_LEADING = (0, 1, 2, 5, 3, 9, 17)
+_USUAL_LEADING = ((0, 1), (2, 5, 3, 9, 17))  # the picture's own shape wins among those that are as usual
 _RECURRENT = re.compile("RNN|LSTM|GRU")
 _OF_TOKENS = re.compile(
     "^Linear$|^LayerNorm$|^RMSNorm$|Embedding|Transformer|MultiheadAttention|Encoder|GELU"
@@ -116,9 +117,10 @@ def grid(tokens: int, hints: Hints = NOTHING) -> tuple[int, int, int] | None:
 
     The grid has the shape of a picture that went in where one is known, else it is a square.
     """
-    few = _USUAL_LEADING if hints.leading is None else (hints.leading, *_USUAL_LEADING)
-    for leading in few:
-        for height, width in (*(hints.pictures or ()), (1, 1)):
+    groups = _USUAL_LEADING if hints.leading is None else ((hints.leading,), *_USUAL_LEADING)
+    shapes = (*(hints.pictures or ()), (1, 1))
+    for few in groups:
+        for (height, width), leading in itertools.product(shapes, few):
             found = _grid_like(tokens - leading, height, width)
             if found is not None and leading <= _MOST_LEADING:
                 return leading, *found

@@ -88,7 +88,7 @@ class ShuffledMaps(QWidget):
             image.setDevicePixelRatio(ratio)
             painter.drawImage(rect.topLeft(), image)
             if bool(map.max() == map.min()):
-                marks.sentence(painter, rect, self.tr("the same everywhere"))
+                marks.flat_label(painter, rect, self.tr("the same everywhere"))
         painter.setFont(font("ui", 11))
         painter.setPen(look["text_2"])
         line = QRectF(rect.left(), rect.bottom() + 3, self.width() / (1 + len(SHARES)), 16)
