@@ -13,6 +13,7 @@ Array = npt.NDArray[Any]
 
 _PIECE = 4096  # values summed in the array's own precision before float64 takes over
 _GROUP = 1 << 17  # values that stay in the processor's cache while all sums are made
+_SHORT = 128  # values below which a row is too short for a call of its own
 _STEEP = 8.0  # mean² / variance above which sums of squares lose too many digits
 _SAFE = (1e-12, 1e15)  # sizes whose squares neither vanish nor overflow in float32
 
@@ -75,7 +76,7 @@ def statistics(array: npt.ArrayLike) -> Statistics:
     flat = _real(array).reshape(-1)
     whole = flat.size - flat.size % _PIECE
     pieces = [flat[:whole].reshape(-1, _PIECE), flat[whole:].reshape(1, -1)]
-    sums = _joined([_row_sums(piece) for piece in pieces if piece.size], axis=0)
+    sums = _joined([_row_sums(piece) for piece in pieces if piece.size])
     return _statistics(_channels(_merged(_across_rows(sums))), 0)
 
 
@@ -83,9 +84,21 @@ def channel_statistics(maps: npt.ArrayLike) -> ChannelStatistics:
     """Return the statistics of every channel of `maps` [C, H, W] (or [C, anything])."""
     values = _real(maps)
     flat = values.reshape(len(values), int(np.prod(values.shape[1:])))
+    parts = _even_parts(flat.shape[1])
+    if parts == 1:
+        return _channels(_row_sums(flat))
+    if parts:
+        pieces = _row_sums(flat.reshape(len(flat) * parts, -1))
+        return _channels(_merged(_Sums(*(column.reshape(len(flat), parts).T for column in pieces))))
     starts = range(0, flat.shape[1], _PIECE)
-    sums = [_row_sums(flat[:, start : start + _PIECE]) for start in starts] or [_nothing(len(flat))]
+    sums = [_row_sums(flat[:, start : start + _PIECE]) for start in starts]
     return _channels(_merged(_Sums(*(np.stack(column) for column in zip(*sums, strict=True)))))
+
+
+def _even_parts(size: int) -> int:
+    """Return into how many parts of one length, at most `_PIECE`, a row is cut; 0 where there is no way."""
+    least = max(-(-size // _PIECE), 1)
+    return next((parts for parts in range(least, 4 * least + 1) if size % parts == 0), 0)
 
 
 class _Sums(NamedTuple):
@@ -122,41 +135,72 @@ def _nothing(rows: int) -> _Sums:
 
 
 def _row_sums(rows: Array) -> _Sums:
+    """Return the sums of every row, a few rows at a time: all of them find the values in the cache."""
+    if not rows.size:
+        return _nothing(len(rows))
+    made = np.zeros((7, len(rows)))
     step = max(1, _GROUP // rows.shape[1])
-    groups = (_working(rows[start : start + step]) for start in range(0, len(rows), step))
-    return _joined([_group_sums(group) for group in groups] or [_nothing(0)], axis=0)
+    for start in range(0, len(rows), step):
+        _add_up(_working(rows[start : start + step]), made[:, start : start + step])
+    total, low, high, squares, absolute, zeros, deviation = made
+    count, none = np.full(len(rows), rows.shape[1]), np.zeros(len(rows), np.int64)
+    numbers = (count, count, total, squares, deviation, absolute, low, high, zeros.astype(np.int64))
+    return _corrected(_Sums(*numbers, none, none, none), rows)
 
 
-def _joined(sums: list[_Sums], *, axis: int) -> _Sums:
-    return _Sums(*(np.concatenate(column, axis=axis) for column in zip(*sums or [_nothing(0)], strict=True)))
+def _joined(sums: list[_Sums]) -> _Sums:
+    return _Sums(*(np.concatenate(column) for column in zip(*sums or [_nothing(0)], strict=True)))
 
 
-def _group_sums(rows: Array) -> _Sums:
+def _add_up(rows: Array, out: Array) -> None:
+    """Write total, extremes, squares, sizes, zeros and deviation of every row, in the rows' own precision."""
     ones = np.ones(rows.shape[1], rows.dtype)  # a product with ones adds up faster than `sum`
+    scratch = np.empty(rows.shape, rows.dtype)
     with np.errstate(over="ignore", invalid="ignore"):
-        total = _wide(rows @ ones)
-        low, high = _wide(rows.min(axis=1)), _wide(rows.max(axis=1))
-        squares = _wide(np.matmul(rows[:, None, :], rows[:, :, None])[:, 0, 0])
-        absolute = total if low.min() >= 0 else _wide(np.abs(rows) @ ones)
-        zeros = ((rows == 0).astype(rows.dtype) @ ones).astype(np.int64)
-        count = np.full(len(rows), rows.shape[1])
-        deviation = np.maximum(squares - total * total / count, 0)
-    none = np.zeros(len(rows), np.int64)
-    sums = _Sums(count, count, total, squares, deviation, absolute, low, high, zeros, none, none, none)
-    return _corrected(sums, rows)
+        out[0] = rows @ ones
+        out[1], out[2] = rows.min(axis=1), rows.max(axis=1)
+        out[3] = _squares(rows, scratch)
+        out[4] = out[0] if out[1].min() >= 0 else np.abs(rows, out=scratch) @ ones
+        zero = rows == 0
+        if zero.any():
+            np.copyto(scratch, zero)
+            out[5] = scratch @ ones
+        out[6] = _deviation(rows, out, scratch)
 
 
-def _wide(numbers: Array) -> npt.NDArray[np.float64]:
-    return numbers.astype(np.float64)
+def _squares(rows: Array, scratch: Array) -> Array:
+    """Return the sum of the squares of every row."""
+    long = rows.shape[1] >= _SHORT
+    ones = np.ones(rows.shape[1], rows.dtype)
+    squares: Array = np.vecdot(rows, rows) if long else np.multiply(rows, rows, out=scratch) @ ones
+    return squares
+
+
+def _deviation(rows: Array, sums: Array, scratch: Array) -> Array:
+    """Return the sum of (value − mean)² of every row.
+
+    Where the mean is large beside it, squares would lose its digits: there it is made of differences, and the
+    total with it.
+    """
+    count, total = rows.shape[1], sums[0]
+    around = total * total / count
+    deviation: Array = np.maximum(sums[3] - around, 0)
+    steep = np.flatnonzero(around > _STEEP * deviation)
+    if steep.size:
+        place = scratch[: steep.size]
+        mean = (total[steep] / count).astype(rows.dtype)
+        np.subtract(rows[steep], mean[:, None], out=place)
+        rest = (place @ np.ones(count, rows.dtype)).astype(np.float64)
+        deviation[steep] = np.maximum(_squares(place, place) - rest * rest / count, 0)
+        total[steep] = mean.astype(np.float64) * count + rest
+    return deviation
 
 
 def _corrected(sums: _Sums, rows: Array) -> _Sums:
-    """Do the rows again in float64 whose sums are not finite, or have lost digits."""
+    """Do the rows again in float64 whose sums are not finite, or whose squares vanish or overflow."""
     size = np.maximum(np.abs(sums.low), np.abs(sums.high))
     plain = np.isfinite(sums.total) & ((size == 0) | ((size > _SAFE[0]) & (size < _SAFE[1])))
-    mean_squares = np.divide(sums.total, sums.values, where=plain, out=np.zeros(len(rows))) ** 2
-    steep = plain & (size > 0) & (mean_squares * sums.values > _STEEP * sums.deviation)
-    again = np.flatnonzero(~plain | steep)
+    again = np.flatnonzero(~plain)
     if not again.size:
         return sums
     careful = _careful_sums(rows[again].astype(np.float64))
