@@ -8,12 +8,14 @@ import pytest
 from gui_nets import Tiny, picture, settled
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from hookviewer.gui.main_window import MainWindow
 from hookviewer.gui.state import Shown
+from hookviewer.gui.tutorial_course import Course
 from hookviewer.gui.tutorial_dock import NAME, show_tutorial
+from hookviewer.gui.tutorial_line import LineView
 from hookviewer.gui.tutorial_numbers import written
 from hookviewer.gui.tutorial_page import TutorialPage
 from hookviewer.kinds import Kind
@@ -22,15 +24,28 @@ from hookviewer.tutorials import LESSONS, Lesson, evaluated
 BY_NAME = {lesson.name: lesson for lesson in LESSONS}
 
 
-@pytest.fixture
-def window(qtbot: QtBot) -> Iterator[MainWindow]:
-    made = MainWindow()
-    made.keeps_layout = False
-    made.resize(1400, 900)
-    qtbot.addWidget(made)
-    made.show()
+@pytest.fixture(scope="module")
+def kept() -> Iterator[list[MainWindow]]:
+    """Hold the window of all lessons: making one takes longer than trying one."""
+    made: list[MainWindow] = []
     yield made
-    made.close()
+    for window in made:
+        window.close()
+
+
+@pytest.fixture
+def window(qtbot: QtBot, kept: list[MainWindow]) -> MainWindow:
+    if not kept:
+        kept.append(MainWindow())
+        kept[0].keeps_layout = False
+        kept[0].resize(1400, 900)
+        kept[0].show()
+    session = kept[0].session
+    session.editing.clear()
+    for item in session.inputs:
+        session.take_off(item.number)
+    settled(qtbot, session)
+    return kept[0]
 
 
 @pytest.fixture
@@ -65,6 +80,15 @@ def marks(page: TutorialPage) -> set[bool | None]:
     return {view.line.same for view in page.lesson.views}
 
 
+def test_help_has_the_page(window: MainWindow) -> None:
+    assert window.findChild(TutorialPage) is None  # it costs nothing until it is asked for
+    window.commands.actions["tutorial"].trigger()
+    found = window.findChild(TutorialPage)
+    assert found is not None
+    assert found.isVisible()
+    assert len(found.entries) == len(LESSONS)
+
+
 def test_every_lesson_that_is_tried_has_the_numbers_of_torch(
     qtbot: QtBot, window: MainWindow, page: TutorialPage
 ) -> None:
@@ -92,8 +116,10 @@ def try_and_read(qtbot: QtBot, window: MainWindow, page: TutorialPage, name: str
 
 
 def test_the_code_of_a_whole_network_waits_for_the_run_of_the_window(
-    qtbot: QtBot, window: MainWindow, page: TutorialPage
+    qtbot: QtBot, window: MainWindow
 ) -> None:
+    page = TutorialPage(Course(window.session, window.opening))  # it has run no code yet
+    qtbot.addWidget(page)
     page.show_lesson(BY_NAME["grad_cam"])
     assert not window.session.runner.busy
     page.show_lesson(BY_NAME["removal"])
@@ -175,19 +201,13 @@ def test_the_page_is_a_panel_beside_the_others_that_can_be_closed(
     assert len(window.findChildren(TutorialPage)) == 1
 
 
-def test_help_has_the_page(window: MainWindow) -> None:
-    assert window.findChild(TutorialPage) is None  # it costs nothing until it is asked for
-    window.commands.actions["tutorial"].trigger()
-    found = window.findChild(TutorialPage)
-    assert found is not None
-    assert found.isVisible()
-    assert len(found.entries) == len(LESSONS)
-
-
 def test_the_lessons_are_walked_by_the_arrows(qtbot: QtBot, page: TutorialPage) -> None:
     page.show_lesson(LESSONS[0])
     assert not page.lesson.before.isEnabled()
     for lesson in LESSONS[1:]:
         qtbot.mouseClick(page.lesson.after, Qt.MouseButton.LeftButton)
         assert page.lesson.title.text() == lesson.title
+        QApplication.processEvents()  # which deletes nothing
+        shown = [view for view in page.lesson.findChildren(LineView) if view.isVisibleTo(page.lesson)]
+        assert [view.line.number for view in shown] == list(lesson.numbers)
     assert not page.lesson.after.isEnabled()

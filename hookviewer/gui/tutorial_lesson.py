@@ -97,6 +97,7 @@ class LessonPage(QFrame):
     def _make_lines(self, lesson: Lesson) -> None:
         for view in self.views:
             self._lines.removeWidget(view)
+            view.hide()  # until it is deleted it would stand where it stood
             view.deleteLater()
         self.views = [LineView(one) for one in lesson.numbers]
         for view in self.views:
@@ -125,6 +126,8 @@ class LessonPage(QFrame):
         if not tried:
             what = self.tr("ticks {}") if not lesson.changes else self.tr("adds the edit to {}")
             return self.tr("Try it {}.").format(what.format(lesson.hooked))
+        if len(lesson.changes) > 1:
+            return self.tr("The edits are in the list Edits; without them and with them are two columns.")
         if lesson.changes:
             return self.tr("The edit is in the list Edits; without it and with it are two columns.")
         return self.tr("{} is ticked.").format(lesson.hooked)
