@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ from hookviewer.arrays import Maps
 from hookviewer.gui import cams, settings
 from hookviewer.gui.cam_choice import CamChoice, leaf_of, parts_of, remembered_choice
 from hookviewer.gui.cam_lines import lines_of
-from hookviewer.gui.export_dialog import shown_by
+from hookviewer.gui.export_dialog import ExportDialog, shown_by
 from hookviewer.gui.export_layers import layer_entries
 from hookviewer.gui.method_popover import MethodPopover
 from hookviewer.gui.method_words import cost_of, in_order, line_of, title_of
@@ -412,6 +414,36 @@ def test_what_is_exported_is_what_attribute_gives(make: Made) -> None:
         found = hv.attribute(session.model, given, name, [key.path] if key.path else (), target=target)
         wanted = found[key._replace(leaf=name)].tensor()
         torch.testing.assert_close(entry.record.tensor(), wanted)
+
+
+def test_a_cell_of_the_strip_is_exported_as_picture_array_and_caption(
+    make: Made, qtbot: QtBot, tmp_path: Path
+) -> None:
+    session, _ = make(("grad_cam", "gradient_input"), (TWO,))
+    session.set_look(cam=dataclasses.replace(session.look.cam, sign="size"))
+    session.select(cam=leaf_of("gradient_input", TWO))
+    dialog = ExportDialog(session, 1)
+    qtbot.addWidget(dialog)
+    dialog.form.folder.setText(str(tmp_path))
+    dialog.go.click()
+    qtbot.waitUntil(lambda: (tmp_path / "manifest.json").exists() and not session.runner.busy)
+    model, x = session.model, session.inputs[0].input.args[0]
+    signed = (_gradient(model, x, 2) * x[0]).sum(0).numpy()
+    (array,) = tmp_path.rglob("*.npz")
+    with np.load(array) as kept:
+        (values,) = [kept[name] for name in kept.files if not name.endswith("json")]
+    np.testing.assert_allclose(
+        values[0, 0], signed, rtol=1e-4, atol=1e-6
+    )  # with its sign, as it was computed
+    said = json.dumps(json.loads((tmp_path / "manifest.json").read_text()), ensure_ascii=False)
+    assert "class 2" in said
+    assert "drawn by its size" in said
+    (drawn,) = tmp_path.rglob("*.png")
+    with Image.open(drawn) as picture:
+        colours = np.asarray(picture.convert("RGB")).reshape(-1, 3)
+    with np.load(resource("colormaps.npz")) as tables:
+        ember = tables["ember"]
+    assert not (colours == ember[20]).all(1).any()  # what speaks against is not blue where its size is drawn
 
 
 def test_the_list_chooses_methods_and_targets_and_remembers_the_methods(make: Made, qtbot: QtBot) -> None:

@@ -120,7 +120,15 @@ def _caption(shown: Shown, wall: WallState, column: Column, *, alone: bool) -> C
         made,
         call="" if of_weights else made.call,
         edits=_edits(wall, column),
-        part=export_words.part_words(maps, sample, shown.look.part),
+        part=", ".join(
+            filter(
+                None,
+                (
+                    export_words.part_words(maps, sample, shown.look.part),
+                    export_words.sign_words(record.key, shown.look.cam.sign),
+                ),
+            )
+        ),
         order="" if alone else export_words.order_words(wall, shown.look),
     )
 

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from hookviewer import arrays
 from hookviewer.arrays.layout import MAXIMUM
+from hookviewer.gui.cam_choice import POSITIVE, SIZE, is_cam, is_signed
 from hookviewer.gui.columns import Column, WallState
 from hookviewer.gui.scaling import scale_for
 from hookviewer.gui.state import Look
+from hookviewer.kinds import Key, Kind
 
 ENDS = {
     "full": ("min", "max"),
@@ -102,3 +104,10 @@ def part_words(maps: arrays.Maps, sample: int, part: str) -> str:
     if maps.longest is not None:
         said.append(f"{maps.values.shape[-1]} of {maps.longest} steps")
     return ", ".join(said)
+
+
+def sign_words(key: Key, sign: str) -> str:
+    """Return what is drawn of a map of importance with a sign; nothing where it is drawn as it is."""
+    if key.kind is not Kind.ATTRIBUTION or not is_cam(key.leaf) or not is_signed(key.leaf):
+        return ""
+    return {SIZE: "drawn by its size", POSITIVE: "drawn above zero only"}.get(sign, "")
