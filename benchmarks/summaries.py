@@ -2,9 +2,9 @@
 
     python benchmarks/summaries.py [--rounds 7] [--json FILE]
 
-Ours are mean, standard deviation, extremes, L2 norm, mean |a|, zeros, NaN and both infinities of each channel,
-of all values. The peer is what people write: seven calls of torch for each layer. Both are also set beside the
-forward pass itself. Everything runs in one process and in turns. Exit status 0.
+Ours are mean, standard deviation, extremes, L2 norm, mean |a|, zeros, NaN and both infinities of each
+channel, of all values. The peer is what people write: seven calls of torch for each layer. Both are also set
+beside the forward pass itself. Everything runs in one process and in turns. Exit status 0.
 """
 
 from __future__ import annotations
