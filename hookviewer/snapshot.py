@@ -12,6 +12,9 @@ from hookviewer import arrays, torch_private
 from hookviewer.kinds import Key
 from hookviewer.recording import SUMMARISED, Record, readable
 
+OVER_BUDGET = "Not kept:"
+"""How the reason begins why the values of a record are not there: there was no room for them in the run."""
+
 _PLAIN = (torch.Tensor, nn.Parameter)
 _COMMON = frozenset({torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.bool})
 
@@ -68,13 +71,21 @@ def _taken(key: Key, tensor: torch.Tensor, budget: Budget) -> Record:
     if budget.take(plain.nbytes):
         return Record(key, shape, tensor.dtype, tensor.device, notes, kept=own_copy(plain), parts=parts)
     why = (
-        f"Not kept: {_size(plain.nbytes)} more than what is left of the budget of {_size(budget.total)} "
+        f"{OVER_BUDGET} {_size(plain.nbytes)} more than what is left of the budget of {_size(budget.total)} "
         "per run. Tick fewer modules or raise the budget; shape and statistics are exact."
     )
     counted = summary(
         plain if not parts else torch.cat([one.reshape(-1) for one in tensor.detach().unbind()])
     )
     return Record(key, shape, tensor.dtype, tensor.device, notes, missing=why, summary=counted, parts=parts)
+
+
+def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
+    """Return the sizes of a tensor; of a nested one those that its parts are padded to."""
+    if not tensor.is_nested:
+        return tuple(tensor.shape)
+    parts = _parts(tensor)
+    return len(parts), *(max(sizes) for sizes in zip(*parts, strict=True))
 
 
 def _parts(tensor: torch.Tensor) -> tuple[tuple[int, ...], ...]:

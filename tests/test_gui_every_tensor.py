@@ -249,3 +249,8 @@ def test_hints_are_read_off_the_model_and_its_inputs() -> None:
     assert hints.of("m:softmax#0").module == "softmax"
     assert hints_of(tree, []).pictures is None
     assert hints_of(tree, [Input("b", (torch.zeros(1, 9, dtype=int),))]).pictures == ()
+
+
+def test_a_module_that_returns_a_nested_tensor_has_its_padded_shape(shown) -> None:
+    session, _ = shown(Makes(pictures))
+    assert session.runs[1].recording.calls("inner")[0].output_shapes == ((2, 2, 6, 5),)

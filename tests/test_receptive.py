@@ -175,6 +175,15 @@ def test_a_gate_made_of_the_whole_map_is_told_apart_from_the_rectangle() -> None
     assert _seen(net, x, 4, 4) == (0, 0, 14, 12)
 
 
+@pytest.mark.parametrize("whole", [torch.mean, torch.sum, torch.amax, torch.amin])
+def test_one_number_of_the_whole_map_brings_in_every_place(whole: Callable[..., torch.Tensor]) -> None:
+    net = _positive(Applied(lambda x, conv: conv(x) * whole(conv(x)), CONV(3, 3, 3)))
+    field = receptive.fields(net, torch.rand(1, 3, 9, 8)).of(KEY)
+    assert isinstance(field, receptive.Field)
+    assert field.everywhere
+    assert field.box((4, 4)) == (4, 4, 7, 7)
+
+
 @pytest.mark.parametrize("norm", [nn.GroupNorm(1, 3), nn.InstanceNorm2d(3)])
 def test_a_normalisation_over_the_map_brings_in_every_place(norm: nn.Module) -> None:
     field = receptive.fields(nn.Sequential(CONV(3, 3, 3), norm), torch.rand(1, 3, 8, 8)).of(KEY)

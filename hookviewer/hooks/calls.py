@@ -14,6 +14,7 @@ from hookviewer.edits import Edit
 from hookviewer.kinds import Functional, Key
 from hookviewer.leaves import Loan, take_back
 from hookviewer.recording import Call
+from hookviewer.snapshot import shape_of
 
 Shapes = tuple[tuple[int, ...], ...]
 Leaves = list[tuple[str, torch.Tensor]]
@@ -170,5 +171,5 @@ class Calls:
 
 
 def shapes(leaves: Leaves) -> Shapes:
-    """Return the shapes of tensors; a nested tensor has none."""
-    return tuple([() if tensor.is_nested else tuple(tensor.shape) for _, tensor in leaves])
+    """Return the shapes of tensors; of a nested one that which its parts are padded to."""
+    return tuple([shape_of(tensor) if tensor.is_nested else tuple(tensor.shape) for _, tensor in leaves])

@@ -213,9 +213,12 @@ def _softmax(node: Any, one: Field, shape: Shape) -> Known:
 
 
 def _reduced(node: Any, one: Field, shape: Shape) -> Known:
-    keeps = bool(node._saved_keepdim)
-    count = len(shape) if keeps else len(shape) + len(node._saved_dim)
-    dims = {_number(dim) % count for dim in node._saved_dim} or set(range(count))
+    # a mean or sum of everything saves neither: MeanBackward0, SumBackward0
+    keeps, saved = bool(getattr(node, "_saved_keepdim", False)), getattr(node, "_saved_dim", ())
+    if not saved and not keeps:
+        return SPREAD
+    count = len(shape) if keeps else len(shape) + len(saved)
+    dims = {_number(dim) % count for dim in saved} or set(range(count))
     over = [place in dims for place in one.places]
     if not any(over):
         return _without(one, dims) if not keeps else one
