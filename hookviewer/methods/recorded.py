@@ -36,7 +36,7 @@ def from_records(
     else:
         gradient = leftover = values.new_zeros(0)
     computed = method.compute(values, gradient).unsqueeze(1)
-    notes = (*_which_leaf(recording, output.key), *notes_on(computed, gradient, leftover))
+    notes = (*which_leaf(recording, output.key), *notes_on(computed, gradient, leftover))
     return attributed(output.key.path, call, method.name, computed, notes, output.device)
 
 
@@ -131,7 +131,8 @@ def _needed(recording: Recording, key: Key) -> Record:
     return recording[key]
 
 
-def _which_leaf(recording: Recording, key: Key) -> tuple[str, ...]:
+def which_leaf(recording: Recording, key: Key) -> tuple[str, ...]:
+    """Return a sentence that names the tensor that a map is of, where the layer returns several."""
     count = len(recording.leaves(key.path, Kind.OUTPUT, key.call))
     return (f"Of the {count} tensors that the layer returns this is {key.leaf}.",) if count > 1 else ()
 

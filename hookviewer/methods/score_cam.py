@@ -18,7 +18,7 @@ from hookviewer.methods.occlusion import picture_of
 from hookviewer.methods.of_input import Steps, wide
 from hookviewer.methods.places import HintsOf, channels_first, hints_of, obstacle
 from hookviewer.methods.question import Question, Sample, UnsuitedError, samples
-from hookviewer.methods.recorded import attributed, calls_in_order, layers, suited_output
+from hookviewer.methods.recorded import attributed, calls_in_order, layers, suited_output, which_leaf
 from hookviewer.recording import Recording
 
 
@@ -45,7 +45,7 @@ class ScoreCam(Method):
         """Yield the map of every call of every layer, one layer after the other."""
         recording = question.run(layers(question, self).with_kinds(self.kinds))
         each = samples(question)
-        found: dict[Key, torch.Tensor] = {}
+        found: dict[Key, tuple[torch.Tensor, tuple[str, ...]]] = {}
         hints_for = hints_of(recording, question.model)
         for path, call in calls_in_order(recording):
             key = Key(path, Kind.ATTRIBUTION, call, self.name)
@@ -56,15 +56,18 @@ class ScoreCam(Method):
                 yield key, f"{self.title} does not suit this input: {error}"
             except HookViewerError as error:
                 yield key, str(error)
-        steps = Steps(question, len(each) * sum(maps.shape[1] for maps in found.values()))
-        for key, maps in found.items():
+        steps = Steps(question, len(each) * sum(maps.shape[1] for maps, _ in found.values()))
+        for key, (maps, said) in found.items():
             computed = torch.stack([self.explain(one, maps[at], steps) for at, one in enumerate(each)])
-            yield key, attributed(key.path, key.call, self.name, computed, notes_on(computed))
+            yield key, attributed(key.path, key.call, self.name, computed, (*said, *notes_on(computed)))
 
-    def maps(self, recording: Recording, path: str, call: int, hints_for: HintsOf) -> torch.Tensor:
-        """Return a layer's maps [N, C, H, W]."""
+    def maps(
+        self, recording: Recording, path: str, call: int, hints_for: HintsOf
+    ) -> tuple[torch.Tensor, tuple[str, ...]]:
+        """Return a layer's maps [N, C, H, W], and which of its tensors they are."""
         output = suited_output(recording, self, path, call, hints_for)
-        return channels_first(wide(output.tensor()), hints_for(output.key.path))
+        maps = channels_first(wide(output.tensor()), hints_for(output.key.path))
+        return maps, which_leaf(recording, output.key)
 
     def explain(self, sample: Sample, maps: torch.Tensor, steps: Steps) -> torch.Tensor:
         """Return ReLU(Σ_c w_c · map_c), w = softmax over c of the target of the input masked by map_c."""
