@@ -16,6 +16,7 @@ from hookviewer.errors import HookViewerError
 from hookviewer.gui.dropping import shared_out
 from hookviewer.gui.main_window import MainWindow
 from hookviewer.inputs import ArgumentsLacking, guess, spread
+from hookviewer.sources import card
 from tests.gui_nets import settled
 
 
@@ -91,6 +92,15 @@ def test_gradients_without_a_target_name_the_option_that_is_missing(
     words = ["capture", "demo:mlp", "--input", "demo:ones", "--layers", "*", "--out", "out"]
     assert main([*words, "--kinds", "output,grad_output"]) == 1
     assert "add --target top" in capsys.readouterr().err
+
+
+def test_a_detector_is_not_told_to_take_what_it_was_given() -> None:
+    spec = "torchvision.models.detection:ssdlite320_mobilenet_v3_large?num_classes=2"
+    (told,) = card(hv.open_model(spec)).notes
+    assert "add score_thresh=0" in told
+    (told,) = card(hv.open_model(f"{spec}&score_thresh=0")).notes
+    assert told.startswith("Random weights")
+    assert "score_thresh" not in told
 
 
 @pytest.fixture

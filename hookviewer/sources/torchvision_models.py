@@ -79,7 +79,7 @@ def known(builder: Any, arguments: Mapping[str, Any], model: nn.Module) -> Model
     name = getattr(builder, "__name__", "")
     if weights is None:
         return ModelCard(name=name, notes=() if arguments.get("weights") else (RANDOM,))
-    notes = () if trained else (_random(weights, model),)
+    notes = () if trained else (_random(weights, model, arguments),)
     class_names = tuple(weights.meta.get("categories", ())) if trained else ()
     preprocess = _preprocess(weights.transforms(), guessed=not trained)
     if preprocess is not None and not trained:
@@ -97,10 +97,11 @@ def known(builder: Any, arguments: Mapping[str, Any], model: nn.Module) -> Model
     )
 
 
-def _random(weights: Any, model: nn.Module) -> str:
-    if type(weights.transforms()).__name__ != "ObjectDetection":
+def _random(weights: Any, model: nn.Module, arguments: Mapping[str, Any]) -> str:
+    least = "box_score_thresh" if hasattr(model, "roi_heads") else "score_thresh"
+    if type(weights.transforms()).__name__ != "ObjectDetection" or least in arguments:
         return RANDOM
-    return FINDS_NOTHING.format("box_score_thresh" if hasattr(model, "roi_heads") else "score_thresh")
+    return FINDS_NOTHING.format(least)
 
 
 def check_weights(place: str, builder: Any, arguments: Mapping[str, Any]) -> None:
