@@ -25,7 +25,7 @@ FACE = (42, 10, 72, 45)
 SUBJECTS = {"chelsea": 285, "coffee": 967}
 CAMS = ["grad_cam", "grad_cam_plus_plus", "hires_cam", "layer_cam", "eigen_cam"]
 INPUT = [
-    *("saliency", "gradient_input", "guided_backpropagation"),
+    *("saliency", "guided_backpropagation"),
     *(IntegratedGradients(steps=6, most=6), SmoothGrad(noises=4), Occlusion(window=60)),
 ]
 
@@ -71,15 +71,15 @@ def test_maps_of_the_input_lie_on_the_subject(classifier, name):
     assert int(found.output.argmax()) == SUBJECTS[name]
     assert len(found) == len(INPUT)
     for key in found:
-        noisy = key.leaf in ("saliency", "gradient_input")
-        assert contrast(found, key, drawn(name)) > (1.1 if noisy else 1.3), key.leaf
+        least = 1.1 if key.leaf == "saliency" else 1.3  # a plain gradient is noise for the most part
+        assert contrast(found, key, drawn(name)) > least, key.leaf
 
 
 def test_score_cam_lies_on_the_cup(classifier):
     x = open_input("demo:coffee", classifier).args[0]
     small = functional.interpolate(x, scale_factor=0.35, mode="bilinear", antialias=True)
     found = methods.attribute(classifier, small, "score_cam", ["features.7"], target=class_score(967))
-    assert contrast(found, Key("features.7", Kind.ATTRIBUTION, 0, "score_cam"), drawn("coffee")) > 2.5
+    assert contrast(found, Key("features.7", Kind.ATTRIBUTION, 0, "score_cam"), drawn("coffee")) > 2
 
 
 def test_what_makes_a_face_a_face_is_the_face():
