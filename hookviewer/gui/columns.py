@@ -29,6 +29,7 @@ from hookviewer.gui.comparing import (
 )
 from hookviewer.gui.differing import colormap_in, differing, levels_in, title_of, way_in_force
 from hookviewer.gui.hinting import AxisHints
+from hookviewer.gui.keeping import comes_back
 from hookviewer.gui.remembered import remembered
 from hookviewer.gui.scaling import LOG, levels_of
 from hookviewer.gui.state import InputItem, Look, Run, Selection, Shown
@@ -310,6 +311,9 @@ def _column(
         record = shown_record(run.recording, selection, look.hints)
         maps = maps_in(record, selection, look)
     except HookViewerError as error:
+        if running and comes_back(run, selection.path):
+            reason = _tr("Recorded again, as it had no room within the memory limit …")
+            return dataclasses.replace(column, reason=reason, waiting=True)
         arriving = running and not run.summaries
         reason = _tr("Running …") if arriving else _why(run, str(error))
         return dataclasses.replace(column, reason=reason, waiting=arriving)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from PySide6.QtCore import QObject
 from hookviewer.gui.state import InputItem, Run
 from hookviewer.kinds import Key
 from hookviewer.recording import Record, statistics
+from hookviewer.snapshot import OVER_BUDGET
 
 if TYPE_CHECKING:
     from hookviewer.gui.session import Session
@@ -18,32 +21,37 @@ if TYPE_CHECKING:
 DROPPED = "It was dropped to keep all runs within the memory limit, and is recorded again when looked at."
 """Why there are no values of a layer that nobody has looked at for long."""
 
+GROWING_S = 0.2
+"""How often a run that goes on is looked at."""
+
+LANE = "keeping"
+
 Place = tuple[int, Key]
 
 
 class Keeping(QObject):
-    """Holds the runs of a session within its budget; the layer that is looked at stays."""
+    """Holds the runs of a session within its budget, while they are made too; what is looked at stays."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._session = session
         self._looked: dict[str, None] = {}
         session.selection_changed.connect(self._on_selection_changed)
-        session.run_finished.connect(self.keep_within)
+        session.run_finished.connect(self._on_run_finished)
+        session.runs_changed.connect(self.keep_within)
+        self._looked_at = 0.0
+        session.run_grew.connect(self._on_run_grew)
 
     def lacking(self, item: InputItem) -> frozenset[str]:
-        """Return the layer that is looked at where it was dropped from a run: it has to be recorded again."""
+        """Return the layer that is looked at where a run has no values of it that there is room for."""
         path, run = self._session.selection.path, self._session.runs.get(item.number)
-        if run is None:
-            return frozenset()
-        path = run.recording.aliases.get(path, path)
-        records = run.recording.records.values()
-        dropped = any(record.missing == DROPPED and record.key.path == path for record in records)
-        return frozenset({self._session.selection.path}) if dropped else frozenset()
+        return frozenset({path}) if run is not None and comes_back(run, path) else frozenset()
 
     def keep_within(self) -> None:
         """Drop values until all runs together are within the budget."""
         session = self._session
+        if sum(run.recording.nbytes for run in session.runs.values()) <= session.settings.budget:
+            return
         ticked = {item.number for item in session.ticked_inputs}
         order = {path: place for place, path in enumerate(self._looked)}
         found = list(held(session.runs, session.selection.path))
@@ -52,15 +60,57 @@ class Keeping(QObject):
         if gone:
             session.set_runs(without(session.runs, gone))
 
+    def _on_run_finished(self) -> None:
+        """Go on when all others have heard of the end of this run, and without a timer.
+
+        Python may end a session on any thread, where a timer of Qt cannot be ended.
+        """
+        if any(map(self.lacking, self._session.ticked_inputs)):
+            runner = self._session.runner
+            runner.submit(LANE, lambda job: None, on_result=lambda _: self._record_again())
+
+    def _record_again(self) -> None:
+        """Record what is looked at where the other layers of the run have left it no room."""
+        session = self._session
+        if session.auto and not session.running and any(map(self.lacking, session.ticked_inputs)):
+            session.run_missing()
+
+    def _on_run_grew(self, paths: frozenset[str]) -> None:
+        now = time.monotonic()
+        if now - self._looked_at > GROWING_S:
+            self._looked_at = now
+            self.keep_within()
+
     def _on_selection_changed(self) -> None:
         path = self._session.selection.path
         self._looked.pop(path, None)
         self._looked[path] = None
 
 
+def comes_back(run: Run, path: str) -> bool:
+    """Return whether the values of a layer were dropped, or had no room in the run, and are recorded again.
+
+    Those of a layer that is too large for the budget by itself are not.
+    """
+    if run.error is not None or run.stopped:
+        return False
+    path = run.recording.aliases.get(path, path)
+    records = [record for record in run.recording.records.values() if record.key.path == path]
+    if any(record.missing == DROPPED for record in records):
+        return True
+    if not any(record.missing is not None and record.missing.startswith(OVER_BUDGET) for record in records):
+        return False
+    return sum(math.prod(one.shape) * one.dtype.itemsize for one in records) <= run.settings.budget
+
+
 def held(runs: Mapping[int, Run], looked: str) -> Iterator[Place]:
-    """Yield the records that could be dropped: all but those of the layer that is looked at."""
+    """Yield the records that could be dropped: all but those of the layer that is looked at.
+
+    A run that goes on keeps its own, which would only come again with it.
+    """
     for number, run in runs.items():
+        if run.growing:
+            continue
         here = run.recording.aliases.get(looked, looked)
         yield from ((number, key) for key in run.recording if key.path != here and key.path)
 
