@@ -270,6 +270,25 @@ def test_a_target_beside_the_run_gives_the_maps_that_a_run_for_it_gives(make: Ma
             np.testing.assert_allclose(own[path, parts_of(leaf)[0]].maps.values, maps.values, atol=1e-5)
 
 
+def test_targets_beside_the_run_share_one_forward_pass(make: Made, qtbot: QtBot) -> None:
+    class Counting(Net):
+        forwards = 0
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.forwards += 1
+            return super().forward(x)
+
+    model = Counting()
+    session, panel = make(("grad_cam", "layer_cam"), (ONE, TWO), model=model)
+    _settle(qtbot, session)
+    assert model.forwards == 2  # the run, and one for both targets
+    x = session.inputs[0].input.args[0]
+    for index, target in ((1, ONE), (2, TWO)):
+        for path in ("early", "late"):
+            shown = _cams(panel)[path, leaf_of("grad_cam", target)].maps.values[0]
+            np.testing.assert_allclose(shown, _grad_cam(model, path, x, index), rtol=1e-3, atol=1e-6)
+
+
 def test_targets_share_a_scale_and_each_map_can_have_its_own(make: Made) -> None:
     session, panel = make(("grad_cam",), (ONE, TWO))
     found = _cams(panel)

@@ -88,7 +88,7 @@ class AttributionLane:
     ) -> Step | None:
         """Return what of some methods lacks in a run, None where nothing does."""
         paths = self._layers() if any(method_of(name).of_layers for name in names) else frozenset()
-        step = Step(item, run.settings, target, names, paths)
+        step = Step(item, run.settings, target, names, paths, run.recording)
         lacking = [key for key in step.wanted() if not self._is_there(run, key.path, key.leaf)]
         if not lacking:
             return None

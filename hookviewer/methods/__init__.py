@@ -15,6 +15,7 @@ from hookviewer.methods.places import HintsOf, hints_of
 from hookviewer.methods.question import Question
 from hookviewer.methods.randomised import Likeness, Randomised, randomisation_check
 from hookviewer.methods.recorded import from_records
+from hookviewer.methods.together import answers_together
 from hookviewer.methods.trust import Curve, trust_curves
 from hookviewer.recording import Record, Recording
 from hookviewer.registry import classes_in
@@ -29,6 +30,7 @@ __all__ = [
     "Question",
     "Randomised",
     "answered",
+    "answers_together",
     "attribute",
     "attribution",
     "find_method",
