@@ -159,10 +159,11 @@ def attention():
 
 
 def functional():
-    """A ResNet with its additions in the tree."""
+    """A ResNet with its additions, in the order of execution."""
     window = opened("torchvision.models:resnet18", ["demo:coffee"], "light", (1440, 900))
     window.session.calls.set_on(True)
     settle(window)
+    window.docks.modules.by_order.setChecked(True)
     window.session.select(path="layer1.0:add_#0", channel=8)
     settle(window)
     return window

@@ -175,3 +175,28 @@ def test_the_form_knows_which_calls_there_are(hands: Hands) -> None:
     assert dialog.problem.text() == "first:add#0 has no parameters of its own."
     dialog.reject()
     hands.qtbot.waitUntil(lambda: hands.window.findChild(EditDialog) is None)
+
+
+def test_where_nothing_differs_the_foot_says_so_and_narrow_columns_say_which_one_is_edited(
+    hands: Hands,
+) -> None:
+    hands.edit("second", "After it", "Scale", 2)
+    hands.session.set_look(difference=True)
+    hands.click("first")
+    hands.show(Shown.OUTPUT)
+    wall = hands.window.wall
+    hands.painted()
+    assert "nothing differs" in wall.foot.words.toolTip()
+    hands.click("second")
+    hands.painted()
+    assert "difference ±" in wall.foot.words.toolTip()
+    head = wall.lanes.columns[1].head
+    titles = []
+    for width in (400, 124, 90):
+        head.resize(width, head.height())
+        titles.append(head.title.text())
+    assert titles[:2] == ["a · edited", "edited"]
+    assert titles[2] != "edited"
+    last = wall.lanes.columns[-1].head
+    last.resize(80, last.height())
+    assert last.title.text() == "B − A"

@@ -261,6 +261,15 @@ def sorted_words(wanted: str, sort: str, anchor: int) -> str:
     return tr("sorted by {}").format(tr(SORTS[sort]))
 
 
+def differs_nowhere(wall: WallState) -> bool:
+    """Return whether the columns that are compared are equal, number by number."""
+    last = wall.difference
+    if last is None or last.maps is None or wall.shown is Shown.WEIGHTS:
+        return False
+    narrow = wall.difference_levels is not None and not any(wall.difference_levels)
+    return narrow and last.maps.values.size > 0 and not last.maps.values.any()
+
+
 def foot(wall: WallState, sort: str, target: str = "", *, anchor: int = 0) -> str:
     """Return what the foot says: how many channels, what is wrong with some, what is hidden."""
     filled = wall.filled
@@ -284,7 +293,9 @@ def foot(wall: WallState, sort: str, target: str = "", *, anchor: int = 0) -> st
         )
     elif len(filled) > 1:
         said.append(tr("one scale for all columns"))
-    if wall.difference_levels is not None:
+    if differs_nowhere(wall):
+        said.append(tr("nothing differs"))
+    elif wall.difference_levels is not None:
         word = tr("gradient ±{}") if wall.shown is Shown.WEIGHTS else tr("difference ±{}")
         word = tr("difference 0 to {}") if wall.way == "absolute" else word
         said.append(word.format(number(wall.difference_levels[1])))
