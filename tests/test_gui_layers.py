@@ -98,7 +98,7 @@ def test_a_click_goes_to_the_nearest_recorded_layer(
 def test_the_legend_says_the_values_here(session: Session, panel: LayerPanel) -> None:
     session.select(path="stem.0")
     expected = np.abs(session.runs[1].recording.record("stem.0", "output").array()).mean()
-    number, name, value, style = panel.legend.entries[0]
+    number, name, value, _ = panel.legend.entries[0]
     assert (number, name) == (1, "picture0")
     assert float(value) == pytest.approx(float(expected), abs=1e-3)
 
@@ -152,6 +152,8 @@ def test_marks_of_the_axis_are_round_and_inside() -> None:
         assert marks
         assert all(low < height < high for height, _ in marks)
     assert [text for _, text in _marks(-2.3, 0.4, log=True)] == ["0.01", "0.1", "1"]
+    assert [text for _, text in _marks(-4.5, 2.3, log=True, most=3)] == ["1e−4", "0.1", "100"]
+    assert len(_marks(0.0, 1.03, log=False, most=2)) <= 3
     linear = _marks(0.0, 1.03, log=False)
     assert 2 <= len(linear) <= 6
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from pathlib import Path
 
 from PySide6.QtCore import QTimer, Signal
@@ -283,8 +284,12 @@ class LayerPanel(QWidget):
 
     def _entry(self, one: Series, layers: list[str]) -> Entry:
         path = self._session.selection.path
-        here = [value for place, value in zip(one.places, one.values, strict=True) if layers[place] == path]
-        return one.number, one.name, numbers.number(float(here[0])) if here else "", one.style
+        here = [
+            (int(place), float(value))
+            for place, value in zip(one.places, one.values, strict=True)
+            if layers[place] == path
+        ]
+        return one.number, one.name, _written(*here[0], one) if here else "", one.style
 
     def _reason(self, metric: str) -> str:
         session = self._session
@@ -303,3 +308,8 @@ class LayerPanel(QWidget):
         if metric == "param_grad":
             return self.tr("No gradient of a parameter is recorded yet: press Run (F5).")
         return self.tr("Nothing is recorded yet: tick layers and press Run (F5).")
+
+
+def _written(place: int, value: float, one: Series) -> str:
+    """Return the value of a layer; an empty tensor has none, which is not the same as NaN in it."""
+    return "–" if math.isnan(value) and place not in one.bad else numbers.number(value)

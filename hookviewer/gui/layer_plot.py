@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,6 +21,8 @@ from hookviewer.gui.line_styles import INPUTS, pen_of
 from hookviewer.gui.theme import font, keeper, theme
 
 LEFT, AXIS = 46, 20
+TICK_ROOM = 17
+"""Each number of the axis has so many pixels of height at least."""
 MARK_ROOM = 20
 """The words of a mark are so many pixels tall."""
 NAN_ROOM = 34
@@ -240,7 +243,8 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
 
     def _draw_guides(self, low: float, high: float) -> None:
         """Draw a line at every height that has a number."""
-        marks = _marks(low, high, log=self._log) if self.layers else []
+        most = max(int((self.height() - AXIS) // TICK_ROOM), 2)
+        marks = _marks(low, high, log=self._log, most=most) if self.layers else []
         self.getPlotItem().getAxis("left").setTicks([marks])
         ends = [-0.5, len(self.layers) - 0.5] * len(marks)
         self._guides.setData(np.array(ends, np.float64), np.repeat([float(tall) for tall, _ in marks], 2))
@@ -264,6 +268,7 @@ class LayerPlot(pg.PlotWidget):  # type: ignore[misc]
         if hasattr(self, "_dots"):  # pyqtgraph resizes while it is being made
             if self._marking is None:
                 self._label_blocks()
+                self._draw_guides(*self._limits(self._heights_of()))
             else:
                 self.redraw()  # its words need another share of the height
 
@@ -318,15 +323,15 @@ def _said(one: Series, place: int) -> str:
     return f"{one.name}  {numbers.number(float(one.values[np.flatnonzero(one.places == place)[0]]))}"
 
 
-def _marks(low: float, high: float, *, log: bool) -> list[tuple[float, str]]:
-    """Return the heights that get a number: whole powers of ten, or two to four round values."""
+def _marks(low: float, high: float, *, log: bool, most: int = 5) -> list[tuple[float, str]]:
+    """Return the heights that get a number: whole powers of ten, or round values; about `most` at most."""
     if not log:
         step = 10 ** np.floor(np.log10(max(high - low, 1e-12)))
-        step = next(size * step for size in (0.2, 0.5, 1, 2) if (high - low) / (size * step) <= 5)
+        step = next(size * step for size in (0.2, 0.5, 1, 2, 5, 10) if (high - low) / (size * step) <= most)
         places = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
         return [(float(place), f"{place:.3g}".replace("-", "−")) for place in places]
     whole = [power for power in range(-30, 31) if low < power < high]
-    every = max(1, len(whole) // 4)
+    every = max(1, math.ceil(len(whole) / most))
     if len(whole) < 2:
         halves = [power / 2 for power in range(-60, 61) if low < power / 2 < high]
         return [(power, f"{10**power:.2g}".replace("-", "−")) for power in halves]
