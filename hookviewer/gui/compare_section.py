@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-import torch
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFrame, QWidget
 
@@ -14,18 +12,16 @@ from hookviewer.gui import parts
 from hookviewer.gui.columns import Column, WallState
 from hookviewer.gui.compare_channels import compared_columns, same_shape
 from hookviewer.gui.compare_channels_dialog import ChannelsDialog
+from hookviewer.gui.compare_outputs import compared_outputs
 from hookviewer.gui.inspector.section import Section
 from hookviewer.gui.inspector.stat_table import Row, StatTable
-from hookviewer.gui.likely import share
 from hookviewer.gui.numbers import number
 from hookviewer.gui.present import present_wall
-from hookviewer.gui.running import guesses
 from hookviewer.gui.session import Session
-from hookviewer.leaves import leaves
-from hookviewer.target_choice import float_leaf
 
 WAIT_MS = 80
-MOST = 5
+NARROW = 46
+"""Probabilities have three digits: their columns leave the room to the names."""
 
 
 class ComparedSections(QFrame):
@@ -35,12 +31,13 @@ class ComparedSections(QFrame):
         super().__init__(parent)
         self._session = session
         self.numbers = StatTable(self.tr("Differences"), (self.tr("channel"), self.tr("layer")))
-        self.outputs = StatTable(self.tr("Outputs"))
+        self.outputs = StatTable(self.tr("Outputs"), least=NARROW)
         self.title = parts.label("", "second", 11)
         self.channels = parts.tool("table-2", self.tr("All channels as a table"), size=24)
         self.channels.clicked.connect(self._on_channels)
         self._numbers = Section(self.tr("Difference"), self.numbers, self.title, self.channels)
-        self._outputs = Section(self.tr("Outputs"), self.outputs)
+        self.outputs_title = parts.label("", "second", 11)
+        self._outputs = Section(self.tr("Outputs"), self.outputs, self.outputs_title)
         self.setLayout(parts.column(self._numbers, self._outputs))
         self._soon = QTimer(self, singleShot=True, interval=WAIT_MS)
         self._soon.timeout.connect(self.refresh)
@@ -61,7 +58,7 @@ class ComparedSections(QFrame):
         if wall is None or pair is None:
             return
         self._show_numbers(wall, *pair)
-        self._show_outputs(*pair)
+        self._show_outputs(wall, *pair)
 
     def _show_numbers(self, wall: WallState, a: Column, b: Column) -> None:
         self.title.setText(wall.pair.title)
@@ -82,13 +79,16 @@ class ComparedSections(QFrame):
     def _on_channels(self) -> None:
         ChannelsDialog(self._session, self.window()).show()
 
-    def _show_outputs(self, a: Column, b: Column) -> None:
+    def _show_outputs(self, wall: WallState, a: Column, b: Column) -> None:
+        self.outputs_title.setText(wall.pair.title)
         card = self._session.card
         names = (card.class_names if card is not None else None) or ()
-        rows = output_rows(a, b, names)
-        self._outputs.setVisible(bool(rows))
-        self.outputs.show_heads((a.letter or "A", b.letter or "B"))
-        self.outputs.show_rows(rows)
+        found = compared_outputs(a, b, names, sign=1 if wall.pair.minuend == wall.pair.reference else -1)
+        self._outputs.setVisible(bool(found.rows))
+        letters = (a.letter or "A", b.letter or "B")
+        words = self.tr("Δ logit") if found.logits else self.tr("Δ")
+        self.outputs.show_heads((*letters, words) if found.classes else letters)
+        self.outputs.show_rows(found.rows)
 
 
 def difference_rows(found: MapDifferences | None, channel: int, layer: Difference | None) -> tuple[Row, ...]:
@@ -125,23 +125,3 @@ def _likeness_rows(found: MapDifferences | None, channel: int) -> tuple[Row, ...
 
 def _number(found: Difference | None, name: str) -> str:
     return "" if found is None else number(float(getattr(found, name)))
-
-
-def output_rows(a: Column, b: Column, names: Sequence[str]) -> tuple[Row, ...]:
-    """Return the likeliest classes of both columns with their probabilities, and how far the outputs are."""
-    outputs = [column.run.recording.output if column.run is not None else None for column in (a, b)]
-    tensors = [dict(leaves(one)).get(float_leaf(one)) if one is not None else None for one in outputs]
-    first, second = tensors
-    if first is None or second is None or first.shape != second.shape or not first.is_floating_point():
-        return ()
-    known = [{one.index: one for one in guesses(output, names, first.numel())} for output in outputs]
-    likely = list(dict.fromkeys(index for found in known for index in list(found)[:MOST]))
-    rows: list[Row] = [
-        (known[0][index].name, *(share(found[index].share, 3) for found in known if index in found))
-        for index in likely[: MOST + 2]
-        if index in known[0]
-    ]
-    gap = (first.double() - second.double()).abs()
-    rows.append(("max |Δ|", number(float(gap.max())) if gap.numel() else "", ""))
-    rows.append(("L2 of A − B", number(float(torch.linalg.vector_norm(gap))), ""))
-    return tuple(rows)

@@ -16,10 +16,14 @@ Row = tuple[str, ...]
 
 
 class StatTable(QFrame):
-    """A few rows of numbers, right aligned, each of which can be selected and copied."""
+    """A few rows of numbers, right aligned, each of which can be selected and copied.
 
-    def __init__(self, name: str, heads: Sequence[str] = ()) -> None:
+    A column is at least `least` pixels wide, by itself as wide as most numbers are.
+    """
+
+    def __init__(self, name: str, heads: Sequence[str] = (), *, least: int = 0) -> None:
         super().__init__()
+        self._least = least
         self.setAccessibleName(name)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -43,7 +47,7 @@ class StatTable(QFrame):
         for place, one in enumerate(self._head_labels):
             one.setText(heads[place] if place < len(heads) else "")
             one.setVisible(place < len(heads))
-            wide = scaled(66 if len(heads) < 3 else 62) if place < len(heads) else 0
+            wide = scaled(self._least or (66 if len(heads) < 3 else 62)) if place < len(heads) else 0
             self._grid.setColumnMinimumWidth(place + 1, wide)
         self._grid.addWidget(self._rule, 1, 0, 1, max(len(heads), 1) + 1)
 
