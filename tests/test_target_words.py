@@ -13,8 +13,10 @@ from torch.nn import functional
 
 import hookviewer as hv
 from hookviewer import HookViewerError
+from hookviewer.hooks import capture
 from hookviewer.kinds import Key, Kind
-from hookviewer.target_choice import TargetChoice, float_leaf
+from hookviewer.plan import HookPlan
+from hookviewer.target_choice import TargetChoice, float_leaf, steps_of
 from hookviewer.target_words import chosen, words
 
 NAMES = ("tench", "great white shark", "7 of hearts")
@@ -145,3 +147,43 @@ def test_another_model_keeps_only_what_it_can_follow() -> None:
         ("3", "top"),
     ):
         assert words(chosen(text).for_any_model()) == kept
+
+
+class Finds(nn.Module):
+    """A detector that finds so many things."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.layer, self.count = nn.Linear(2, 3), count
+
+    def forward(self, x: torch.Tensor) -> list[dict[str, torch.Tensor]]:
+        return [{"boxes": torch.ones(self.count, 4), "scores": self.layer(x)[0, : self.count]}]
+
+
+def test_the_target_that_nobody_chose_gives_way_and_a_chosen_one_does_not() -> None:
+    plan = HookPlan(frozenset({"layer"}), frozenset({Kind.OUTPUT, Kind.GRAD_OUTPUT, Kind.PARAM_GRAD}))
+    x = torch.ones(1, 2)
+    found = capture(Finds(2), x, plan, target=TargetChoice().target())
+    assert found.target_value is not None
+    assert Key("layer", Kind.GRAD_OUTPUT) in found
+    nothing = capture(Finds(0), x, plan, target=TargetChoice().target())
+    assert nothing.target_value is None
+    assert Key("layer", Kind.OUTPUT) in nothing
+    why = "There is no target in this run: The output [0] of [0]['scores'] is empty, nothing was found"
+    absent = (Key("layer", Kind.GRAD_OUTPUT), Key("layer", Kind.PARAM_GRAD, 0, "weight"))
+    assert all(nothing.reason(key).startswith(why) for key in absent)
+    assert nothing.notes[-1].startswith(why)
+    for choice in (TargetChoice(leaf="[0]['scores']"), TargetChoice("class", 1)):
+        with pytest.raises(HookViewerError, match=r"nothing was found|no class 1"):
+            capture(Finds(0), x, plan, target=choice.target())
+
+
+def test_of_maps_made_better_step_by_step_the_last_one_is_summed() -> None:
+    steps = [torch.full((1, 2, 3, 3), float(one)) for one in range(1, 4)]
+    assert steps_of(steps) == ("[0]", "[1]", "[2]")
+    assert float_leaf(steps) == "[2]"
+    target = TargetChoice().target()
+    assert target is not None
+    assert float(target(steps)) == 3 * 18
+    for other in (steps[:1], [steps[0], steps[1][:, :1]], [steps[0][0], steps[1][0]], {"a": steps[0]}):
+        assert steps_of(other) == ()
