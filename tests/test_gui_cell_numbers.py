@@ -15,6 +15,7 @@ from hookviewer import render
 from hookviewer.arrays import Hints
 from hookviewer.gui.columns import Column, maps_of
 from hookviewer.gui.guard import painting
+from hookviewer.gui.state import Pointed
 from hookviewer.gui.theme import set_theme
 from hookviewer.gui.views import Sheet
 from hookviewer.gui.wall import cell_numbers
@@ -90,6 +91,17 @@ def _marks(canvas: Canvas, sheet: Sheet) -> np.ndarray:
     with painting(image) as painter:
         canvas.view.paint_marks(painter)
     return np.frombuffer(image.constBits(), np.uint8).reshape(420, 420, 4).copy()
+
+
+def test_no_line_goes_through_the_numbers(canvas: Canvas) -> None:
+    cell = Pointed(1, (1, 1))
+    plain = _marks(canvas, sheet_of(RAMP, 60))
+    marked = _marks(canvas, sheet_of(RAMP, 60, pointed=cell))
+    tile = canvas.tile_rect(1)
+    changed = (plain != marked).any(axis=-1)[tile.top() : tile.bottom() + 1, tile.left() : tile.right() + 1]
+    assert not changed[62:118, 62:118].any()  # the number of the cell itself
+    assert changed[60, 62:118].all()  # its frame
+    assert not changed[85:95, 125:175].any()  # the number beside it
 
 
 def test_hatched_tiles_say_their_value_once(canvas: Canvas) -> None:

@@ -243,7 +243,13 @@ def _signed(maps: Sequence[arrays.Maps], part: str) -> bool:
 
 
 def difference_colormap(wall: WallState) -> str:
-    """Return the colours of the difference: signed ones, whatever the values have; of its size others."""
+    """Return the colours of the difference: signed ones, whatever the values have; of its size others.
+
+    Kernels in colour have a gradient in colour: its bar is the light of each.
+    """
+    last = wall.difference
+    if last is not None and last.maps is not None and last.maps.colours is not None:
+        return "gray"
     return colormap_in(wall.colormap, wall.way)
 
 

@@ -38,8 +38,9 @@ class ColourKernels(FeatureMaps):
             self._pixels_shown = placing.placed(colours, sheet.order, self.grid, box, self._inset)
             placing.draw(painter, self._pixels_shown, box, self.sight)
 
-    def _paint_numbers(self, painter: QPainter) -> None:
+    def _paint_numbers(self, painter: QPainter) -> bool:
         """A cell has three numbers, and no room for them."""
+        return False
 
     def _paint_labels(self, painter: QPainter) -> None:
         """The hatch of maps without a shape has no place here: colour is a shape too."""

@@ -31,6 +31,8 @@ class FeatureMaps(View):
         self._item, self._swiped = WallItem(), WallItem()
         self.grid = Grid(1, 1, 1, 1, 0)
         self._settled = Sight()
+        self._numbered = False
+        """Whether values are written into the cells."""
 
     @classmethod
     def suits(cls, sheet: Sheet) -> int:
@@ -171,7 +173,7 @@ class FeatureMaps(View):
     def paint_marks(self, painter: QPainter) -> None:
         if self._sheet.column.maps is None:
             return
-        self._paint_numbers(painter)
+        self._numbered = self._paint_numbers(painter)
         self._paint_labels(painter)
         for channel in self._sheet.pinned:
             self._paint_pin(painter, channel)
@@ -180,16 +182,16 @@ class FeatureMaps(View):
         if self._sheet.selected is not None:
             self._paint_selected(painter, self._sheet.selected)
 
-    def _paint_numbers(self, painter: QPainter) -> None:
-        """Write the values into the cells in view, where all of them have room."""
+    def _paint_numbers(self, painter: QPainter) -> bool:
+        """Write the values into the cells in view, where all of them have room; return whether they are."""
         (height, width), (_, _, wide, high) = self._cells, self._inset
         cell = QSizeF(wide / max(width, 1) / self.ratio, high / max(height, 1) / self.ratio)
         if self._sheet.hurry or not cell_numbers.roomy(cell):
-            return
+            return False
         flat, order = tiles.flat_channels(self._maps), self._sheet.order
         there = [(int(order[tile]), self._inner(tile)) for tile in self._tiles_in_view()]
         there = [(channel, inner) for channel, inner in there if channel < len(flat) and not flat[channel]]
-        numbered.paint(painter, self._sheet, self._maps, there, cell, self.area)
+        return numbered.paint(painter, self._sheet, self._maps, there, cell, self.area)
 
     def _paint_labels(self, painter: QPainter) -> None:
         spread, flat = tiles.spread(self._maps), tiles.flat_channels(self._maps)
@@ -235,7 +237,13 @@ class FeatureMaps(View):
         height, width = self._cells
         if not (0 <= cell[0] < height and 0 <= cell[1] < width):
             return  # the columns may have maps of other sizes
-        marks.cross(painter, self._inner(tile), (cell[1] + 0.5) / width, (cell[0] + 0.5) / height)
+        inner = self._inner(tile)
+        if not self._numbered:
+            marks.cross(painter, inner, (cell[1] + 0.5) / width, (cell[0] + 0.5) / height)
+            return
+        across, down = inner.width() / width, inner.height() / height  # lines would cross the numbers
+        place = QRectF(inner.left() + cell[1] * across, inner.top() + cell[0] * down, across, down)
+        marks.outline(painter, place, marks.WHITE_LINE, 1)
 
     # -- small ones ------------------------------------------------------------------------------------------
 

@@ -35,19 +35,20 @@ def paint(
     there: Sequence[tuple[int, QRectF]],
     cell: QSizeF,
     area: QRectF,
-) -> None:
-    """Write the values of channels into their cells, those in an area; nothing where one has no room.
+) -> bool:
+    """Write the values of channels into their cells, those in an area; return whether all have room.
 
     `there` are channels and where their maps are, `cell` is the size of a cell.
     """
     found = [_part(maps, channel, inner, cell, area) for channel, inner in there]
     if sum(part.values.size for part in found) > cell_numbers.MOST:
-        return
+        return False
     if not all(cell_numbers.fits(cell, part.values, whole=maps.whole) for part in found):
-        return
+        return False
     for part in found:
         bright = cell_numbers.are_bright(_colours(sheet, part))
         cell_numbers.paint(painter, part.place, part.values, bright, whole=maps.whole)
+    return bool(found)
 
 
 def _part(maps: Maps, channel: int, inner: QRectF, cell: QSizeF, area: QRectF) -> _Part:

@@ -87,8 +87,9 @@ class Signals(FeatureMaps):
             return self._sheet.levels
         return float(own[channel, 0]), float(own[channel, 1])
 
-    def _paint_numbers(self, painter: QPainter) -> None:
+    def _paint_numbers(self, painter: QPainter) -> bool:
         """A line has no cells."""
+        return False
 
     def _paint_labels(self, painter: QPainter) -> None:
         """Write the ends of the scale into the first plot, into all of them where each has its own."""

@@ -10,6 +10,7 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 from hookviewer import arrays
 from hookviewer.differences import Difference
 from hookviewer.gui.cams import Cams
+from hookviewer.gui.cell_words import value_words
 from hookviewer.gui.cell_words import written as written
 from hookviewer.gui.columns import Column, WallState
 from hookviewer.gui.numbers import number
@@ -186,8 +187,12 @@ def ramp_ends(wall: WallState, cams: Cams | None = None) -> tuple[str, str]:
     if has_own(wall) and wall.scale in _RAMP_ENDS:
         signed = wall.scale == "log" and wall.levels[0] < 0
         low, high = ("−max", "max") if signed else _RAMP_ENDS[wall.scale]
+        if wall.scale == "robust" and wall.levels[0] < 0:
+            low = "0.5 %"
         return tr(low), tr(high)
-    return number(wall.levels[0]), number(wall.levels[1])
+    whole = bool(wall.filled) and all(one.maps is not None and one.maps.whole for one in wall.filled)
+    low, high = (value_words(end, whole=whole and float(end).is_integer()) for end in wall.levels)
+    return low, high
 
 
 @remembered()
@@ -351,6 +356,8 @@ def _count(maps: arrays.Maps | None) -> str:
         several = tr("{} heads") if maps.reading.endswith("head × query × key") else tr("{} channels")
         return several.format(count) if count != 1 else tr("1 map")
     count = maps.values.size
+    if not count:
+        return tr("an empty tensor")
     if maps.layout == "number":
         return tr("1 number")
     return (tr("{} values") if maps.layout == "bars" else tr("{} values in a table")).format(count)
