@@ -154,6 +154,18 @@ GUESSES = [
     ((2, 64, 128), TEXT, "sample × token × feature"),
     ((2, 49, 24), Hints(), "sample × token in a grid × feature"),
     ((1, 12, 197, 197), VIT, "sample × head × query × key"),
+    (
+        (1, 24, 80, 80),
+        Hints("InvertedResidual", pictures=((320, 480), (320, 320)), rank=2),
+        "sample × channel × row × column",
+    ),
+    (
+        (1, 24, 80, 80),
+        Hints("InvertedResidual", pictures=((320, 480),), rank=2),
+        "sample × channel × row × column",
+    ),
+    ((1, 8, 65, 65), Hints("Block", pictures=((64, 64),)), "sample × head × query × key"),
+    ((1, 8, 64, 64), Hints("Block", pictures=((64, 64), (512, 512))), "sample × channel × row × column"),
     ((2, 4, 9, 9), Hints("Softmax", "dim=-1"), "sample × head × query × key"),
     ((2, 4, 9, 9), Hints("Softmax", "dim=1"), "sample × channel × row × column"),
     ((2, 4, 9, 9), Hints("softmax"), "sample × head × query × key"),

@@ -219,8 +219,16 @@ def _is_attention(shape: tuple[int, ...], hints: Hints) -> bool:
         return not re.search(r"dim=(0|1|2|-2|-3|-4)\b", hints.details)
     if "Attention" in hints.module and re.search(r"\[[1-9]\d*\]$|attn|attention|weights", hints.leaf):
         return True
-    tokens = grid(shape[3], hints) if hints.pictures and shape[2] == shape[3] else None
-    return tokens is not None and tokens[0] > 0 and shape[1] <= 64 and "Conv" not in hints.module
+    if not hints.pictures or shape[2] != shape[3] or _is_reduced(shape[3], hints):
+        return False
+    tokens = grid(shape[3], hints)
+    named = tokens is not None and tokens[0] in (1, hints.leading or 1)  # others are too often a chance
+    return named and shape[1] <= 64 and "Conv" not in hints.module
+
+
+def _is_reduced(side: int, hints: Hints) -> bool:
+    """Return whether square maps of this side are a square picture that went in, made smaller by a stride."""
+    return any(height == width and height % side == 0 for height, width in hints.pictures or ())
 
 
 def _is_like_a_picture(shape: tuple[int, ...], hints: Hints) -> bool:
