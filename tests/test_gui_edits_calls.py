@@ -67,6 +67,7 @@ def hands(qtbot: QtBot, kept: list[MainWindow]) -> Hands:
         kept[0].resize(1280, 800)
         kept[0].show()
         kept[0].docks.lay_out(1280, 800)
+        kept[0].commands.actions["panel_bottom"].trigger()  # what is not read is not painted
     made = Hands(qtbot, kept[0])
     made.open(Net(), [A], [B])
     made.session.set_look(difference=False)

@@ -13,7 +13,6 @@ from ops_nets import Attention, Unheld
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
-from test_ops_worked_examples import FcReluFc, TwoPaths
 from torch import nn
 from torch.nn import functional
 
@@ -329,37 +328,3 @@ def test_modules_that_no_module_holds_are_listed_with_a_note(qtbot: QtBot, sessi
     settled(qtbot, session)
     run = session.runs[session.inputs[0].number]
     assert any(key.path == "blocks[0].0" and one.kept is not None for key, one in run.recording.items())
-
-
-# ------------------------------------------------------------------ the worked examples, read from the screen
-
-
-def shown_values(session: Session, path: str, shown: Shown, count: int) -> list[float]:
-    """Return what the read-out says of the cells of a row of numbers."""
-    session.select(path=path, shown=shown)
-    found = []
-    for place in range(count):
-        session.select(channel=0, cell=(0, place))
-        found.append(float(read_out(session)[-1].rpartition("=")[2].replace("−", "-")))
-    return found
-
-
-def test_fc_relu_fc_is_read_from_the_screen_without_a_tap(qtbot: QtBot, session: Session) -> None:
-    panel = opened(qtbot, session, FcReluFc([10.0, 20.0, 30.0, 40.0], 2.0), torch.ones(1, 3))
-    for path in ("fc1", ":relu#0", "fc2"):
-        tick(panel, path)
-    settled(qtbot, session)
-    assert shown_values(session, ":relu#0", Shown.OUTPUT, 4) == [7.0, 0.0, 27.0, 0.0]
-    assert shown_values(session, "fc2", Shown.OUTPUT, 1) == [882.0]
-    assert shown_values(session, ":relu#0", Shown.GRADIENT, 4) == [10.0, 20.0, 30.0, 40.0]
-    assert shown_values(session, "fc1", Shown.GRADIENT, 4) == [10.0, 0.0, 30.0, 0.0]
-
-
-def test_w_x_a_b_y_is_read_from_the_screen_without_a_tap(qtbot: QtBot, session: Session) -> None:
-    panel = opened(qtbot, session, TwoPaths(), torch.tensor([1.0]), torch.tensor([2.0]))
-    for path in (":add#0", ":add#1", ":mul#0"):
-        tick(panel, path)
-    settled(qtbot, session)
-    outputs = [shown_values(session, path, Shown.OUTPUT, 1) for path in (":add#0", ":add#1", ":mul#0")]
-    assert outputs == [[3.0], [2.0], [6.0]]
-    assert shown_values(session, ":add#0", Shown.GRADIENT, 1) == [2.0]

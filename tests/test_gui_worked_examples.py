@@ -42,6 +42,7 @@ def hands(qtbot: QtBot, kept: list[MainWindow]) -> Hands:
         kept[0].resize(1280, 800)
         kept[0].show()
         kept[0].docks.lay_out(1280, 800)
+        kept[0].commands.actions["panel_bottom"].trigger()  # what is not read is not painted
     return Hands(qtbot, kept[0])
 
 
