@@ -256,3 +256,13 @@ def test_the_gradients_of_parameters_are_recorded_from_the_next_run_on(
         norm = math.sqrt(sum(float((parameter.grad.double() ** 2).sum()) for parameter in own))
         assert value == pytest.approx(norm, rel=1e-4)
     assert [panel.plot.layers[place] for place in one.places] == ["stem.0", "stem.1", "body.0", "head"]
+
+
+def test_counts_of_nan_and_inf_stand_first_of_the_numbers(qtbot: QtBot) -> None:
+    table = LayerTable()
+    qtbot.addWidget(table)
+    heads = table.horizontalHeader()
+    shown = [
+        table.model().headerData(heads.logicalIndex(place), Qt.Orientation.Horizontal) for place in range(5)
+    ]
+    assert shown == ["Layer", "Input", "NaN", "inf", "mean"]

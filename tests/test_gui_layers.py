@@ -154,6 +154,7 @@ def test_marks_of_the_axis_are_round_and_inside() -> None:
     assert [text for _, text in _marks(-2.3, 0.4, log=True)] == ["0.01", "0.1", "1"]
     assert [text for _, text in _marks(-4.5, 2.3, log=True, most=3)] == ["1e−4", "0.1", "100"]
     assert len(_marks(0.0, 1.03, log=False, most=2)) <= 3
+    assert [text for _, text in _marks(-13.0, 104.0, log=False, most=2)] == ["0", "100"]
     linear = _marks(0.0, 1.03, log=False)
     assert 2 <= len(linear) <= 6
 

@@ -328,7 +328,7 @@ def _marks(low: float, high: float, *, log: bool, most: int = 5) -> list[tuple[f
     if not log:
         step = 10 ** np.floor(np.log10(max(high - low, 1e-12)))
         step = next(size * step for size in (0.2, 0.5, 1, 2, 5, 10) if (high - low) / (size * step) <= most)
-        places = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
+        places = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step + 0.0  # no −0
         return [(float(place), f"{place:.3g}".replace("-", "−")) for place in places]
     whole = [power for power in range(-30, 31) if low < power < high]
     every = max(1, math.ceil(len(whole) / most))

@@ -186,6 +186,8 @@ class LayerTable(QTableView):
         self.rows.sort(-1)
         for column, wide in ((0, LAYER), (1, INPUT), (7, 52), (8, 52), (len(NAMES) + 1, 118)):
             self.setColumnWidth(column, scaled(wide))
+        for place, name in enumerate(("nan", "inf"), FIRST):  # what is looked for first needs no scrolling
+            heads.moveSection(heads.visualIndex(NAMES.index(name) + FIRST), place)
 
     def _on_clicked(self, index: QModelIndex) -> None:
         row = self.rows.rows[index.row()]
