@@ -169,7 +169,7 @@ def test_the_target_that_nobody_chose_gives_way_and_a_chosen_one_does_not() -> N
     nothing = capture(Finds(0), x, plan, target=TargetChoice().target())
     assert nothing.target_value is None
     assert Key("layer", Kind.OUTPUT) in nothing
-    why = "There is no target in this run: The output [0] of [0]['scores'] is empty, nothing was found"
+    why = "There is no target in this run: the output [0] of [0]['scores'] is empty, nothing was found"
     absent = (Key("layer", Kind.GRAD_OUTPUT), Key("layer", Kind.PARAM_GRAD, 0, "weight"))
     assert all(nothing.reason(key).startswith(why) for key in absent)
     assert nothing.notes[-1].startswith(why)

@@ -20,7 +20,8 @@ def aimed(state: State, target: Target, output: Any) -> torch.Tensor | str:
         return number_of(state, target, output)
     except HookViewerError as mistake:
         if isinstance(target, Deferred) and target.gives_way:
-            return f"{NO_TARGET}: {mistake}"
+            why = str(mistake)
+            return f"{NO_TARGET}: {why[:1].lower()}{why[1:]}"
         raise
 
 
