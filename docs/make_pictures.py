@@ -143,6 +143,9 @@ def compared():
     way = next(one for one in varying.ways(Vary.DTYPE) if "bfloat16" in one.name)
     varying.choose(Vary.DTYPE, way, True)
     settle(window)
+    window.session.diverging.look()
+    settle(window)
+    window.session.select(path="features.14", channel=3)
     window.session.set_look(difference=True)
     return window
 
