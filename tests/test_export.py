@@ -13,7 +13,7 @@ from PIL import Image
 from hookviewer import arrays, formats, render
 from hookviewer.errors import HookViewerError
 from hookviewer.formats import Caption, Entry, Figure, fonts
-from hookviewer.formats.figure import drawn
+from hookviewer.formats.figure import _Page, drawn
 from hookviewer.formats.lettering import broken, number
 from hookviewer.formats.png import picture
 from hookviewer.kinds import Key, Kind
@@ -307,3 +307,31 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(HookViewerError, match="cannot be made a folder"):
         formats.export(several(), tmp_path / "file")
+
+
+def test_what_is_no_number_is_counted_beside_the_caption_and_never_over_it():
+    holed = MAPS.clone()
+    holed[0, 0], holed[0, 1, 0], holed[0, 2, 1] = torch.nan, torch.inf, -torch.inf
+    one = entry(holed)
+    whole, bare = (np.asarray(drawn(one, Figure(caption=words))) for words in (True, False))
+    left = 64 + 2 * 180  # what is right of the bar: only the caption
+    below = whole.shape[0] - np.flatnonzero((whole != 255).any(axis=(1, 2)))[-1]
+    assert below >= 50
+    under = bare[-140:, left + 20 :]
+    assert (under == 255).all()
+
+
+def test_a_number_and_its_percent_stay_together():
+    face = fonts.font("text", 11)
+    line = "one scale for the layer, 0 to 99.5 %"
+    for width in range(int(face.getlength("99.5 %")) + 1, int(face.getlength(line)), 3):
+        parts = broken(line, face, width)
+        assert " ".join(parts) == line
+        assert not any(part.startswith("%") for part in parts)
+
+
+def test_the_scale_of_integers_is_written_as_integers():
+    labels = (MAPS * 9).to(torch.int32)
+    with_point, without = entry(labels, levels=(-20.5, 40.0)), entry(labels, levels=(-20.0, 40.0))
+    assert _Page(without, Figure())._ends == ("−20", "40")
+    assert _Page(with_point, Figure())._ends == ("−20.500", "40")

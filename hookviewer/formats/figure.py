@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,16 +13,15 @@ from hookviewer.formats.arrangement import PAGE_WIDTH, arrangement, size_of
 from hookviewer.formats.entry import Entry, Figure
 from hookviewer.formats.fonts import font, spelled
 from hookviewer.formats.lettering import broken, number
+from hookviewer.formats.page_colours import page_colours
 from hookviewer.formats.painting import tiles_of
 from hookviewer.formats.plots import Inks, plot_of
-from hookviewer.resources import resource
 
 if TYPE_CHECKING:
     from PIL.Image import Image
     from PIL.ImageDraw import ImageDraw
 
 Array = npt.NDArray[Any]
-Colour = tuple[int, int, int, int]
 
 # In points; a picture has `Figure.size` pixels a point, more where the wall is larger than the page.
 _MARGIN, _TOP, _GAP = 32, 28, 12
@@ -43,7 +41,7 @@ class _Page:
     def __init__(self, entry: Entry, figure: Figure) -> None:
         self.entry, self.figure = entry, figure
         self.tiles = tiles_of(entry)
-        self.colours = _page_colours(figure.page)
+        self.colours = page_colours(figure.page)
         shape, across = self.tiles.shape, self.tiles.columns
         self.plot = plot_of(self.tiles, figure)
         self.columns, self.times = arrangement(shape, figure, across)
@@ -92,7 +90,7 @@ class _Page:
         if self.figure.colour_bar and self.plot is not None:
             blocks.append((self._px(_LINE * len(self._axes)), self._paint_axes))
         elif self.figure.colour_bar:
-            blocks.append((self._px(_BAR_HEIGHT + 4 + _LINE * (2 if self._bad() else 1)), self._paint_bar))
+            blocks.append((self._px(_BAR_HEIGHT + 4 + _LINE * (1 + len(self._bad_rows()))), self._paint_bar))
         if self.figure.caption and self.entry.caption.lines():
             blocks.append((self._px(_LINE * len(self._caption())), self._paint_caption))
         return blocks
@@ -125,7 +123,7 @@ class _Page:
         assert plot is not None
         low, high = (float(end) for end in (plot.levels[:, 0].min(), plot.levels[:, 1].max()))
         same = len(np.unique(plot.levels, axis=0)) == 1
-        up = f"↑ {number(low)} to {number(high)}" if same else "↑ each min to max"
+        up = f"↑ {self._written(low)} to {self._written(high)}" if same else "↑ each min to max"
         last = plot.values.shape[1] - 1
         along = f"→ {'index' if plot.bars else 'time'} 0 to {last}"
         if plot.bars and self.entry.order is not None:
@@ -151,7 +149,13 @@ class _Page:
         if len(levels) > 1:
             return self.entry.ends if any(self.entry.ends) else ("min", "max")
         low, high = levels[0].tolist()
-        return number(low), number(high)
+        return self._written(low), self._written(high)
+
+    def _written(self, level: float) -> str:
+        """Return a level as it is written: that of integers as one."""
+        if self.tiles.maps.whole and level.is_integer():
+            return f"{level:.0f}".replace("-", "−")
+        return number(level)
 
     def _paint_zero(self, draw: ImageDraw, place: float, top: int) -> None:
         half = max(1, self._px(1)) / 2
@@ -163,14 +167,28 @@ class _Page:
             below = top + self._px(_BAR_HEIGHT + 4)
             draw.text((place, below), "0", fill=self.colours["text_2"], font=mono, anchor="ma")
 
+    def _bad_rows(self) -> list[list[tuple[str, render.Colour]]]:
+        """Return the counts of what is no number in rows no wider than the bar, with colours."""
+        mono, rows, left = font("mono", self._px(_TEXT)), list[list[tuple[str, render.Colour]]](), 0.0
+        for name, colour, count in self._bad():
+            words = spelled(f"{name} {count}", mono)
+            width = self._px(24) + mono.getlength(words)
+            if not rows or left + width > self._bar() + self._px(12):
+                rows.append([])
+                left = 0.0
+            rows[-1].append((words, colour))
+            left += width
+        return rows
+
     def _paint_bad(self, draw: ImageDraw, left: int, top: int) -> None:
         swatch, mono = self._px(8), font("mono", self._px(_TEXT))
-        for name, colour, count in self._bad():
-            edge = top + self._px(3)
-            draw.rectangle((left, edge, left + swatch - 1, edge + swatch - 1), fill=(*colour, 255))
-            words = spelled(f"{name} {count}", mono)
-            draw.text((left + swatch + self._px(4), top), words, fill=self.colours["text_2"], font=mono)
-            left += swatch + self._px(16) + round(draw.textlength(words, font=mono))
+        for row in self._bad_rows():
+            at, edge = left, top + self._px(3)
+            for words, colour in row:
+                draw.rectangle((at, edge, at + swatch - 1, edge + swatch - 1), fill=(*colour, 255))
+                draw.text((at + swatch + self._px(4), top), words, fill=self.colours["text_2"], font=mono)
+                at += swatch + self._px(16) + round(draw.textlength(words, font=mono))
+            top += self._px(_LINE)
 
     @functools.cached_property
     def _counts(self) -> list[tuple[str, render.Colour, int]]:
@@ -236,25 +254,3 @@ def zero_share(levels: Array, curve: str) -> float | None:
     low, span, _ = render.steps_of(levels, curve)
     shares = -low / span
     return float(shares[0]) if np.ptp(shares) < 1e-6 else None
-
-
-@functools.cache
-def _page_colours(page: str) -> dict[str, Colour]:
-    theme = json.loads(resource("theme.json").read_text(encoding="utf-8"))
-    tokens = theme["dark" if page == "dark" else "light"]
-    ground = {"white": (255, 255, 255, 255), "dark": _colour(tokens["panel"]), "clear": (255, 255, 255, 0)}[
-        page
-    ]
-    named = {"text": "text", "text_2": "text_2", "ink": "accent", "line": "border_strong", "tile": "sunken"}
-    if page == "clear":
-        return {
-            "ground": ground,
-            **{name: _colour(tokens[token]) for name, token in named.items()},
-            "tile": ground,
-        }
-    return {"ground": ground, **{name: _colour(tokens[token]) for name, token in named.items()}}
-
-
-def _colour(code: str) -> Colour:
-    red, green, blue = (int(code[place : place + 2], 16) for place in (1, 3, 5))
-    return red, green, blue, 255

@@ -26,12 +26,16 @@ def _digits(value: float) -> str:
 
 
 def broken(line: str, face: Any, width: int) -> list[str]:
-    """Return a line in parts that fit; broken at spaces, inside a word only where that is too long."""
+    """Return a line in parts that fit; broken at spaces, inside a word only where that is too long.
+
+    A number and its % stay together.
+    """
     parts: list[str] = []
+    line = line.replace(" %", "\u00a0%")
     while line and face.getlength(line) > width:
         fits = max(1, next(n for n in range(len(line), -1, -1) if face.getlength(line[:n]) <= width))
         space = line.rfind(" ", 1, fits + 1)
         cut = space if space > 0 else fits
         parts.append(line[:cut].rstrip())
         line = line[cut:].lstrip()
-    return [*parts, line] if line else parts
+    return [part.replace("\u00a0", " ") for part in ([*parts, line] if line else parts)]

@@ -132,7 +132,8 @@ class ExportDialog(QDialog):
         if what == THIS_CHANNEL:
             return export_entries.channel_entries(shown)
         found = by_layer(shown)
-        self._lacking = [(path, kind) for path, kind, entries in found if not entries]
+        own = (Shown.WEIGHTS,)  # a layer without weights lacks nothing
+        self._lacking = [(path, kind) for path, kind, entries in found if not entries and kind not in own]
         return [entry for _, _, entries in found for entry in entries]
 
     def _on_weights_read(self) -> None:

@@ -101,7 +101,7 @@ def part_words(maps: arrays.Maps, sample: int, part: str) -> str:
         )
     if maps.complex:
         said.append(part)
-    if maps.longest is not None:
+    if maps.longest is not None and maps.values.shape[-1] < maps.longest:
         said.append(f"{maps.values.shape[-1]} of {maps.longest} steps")
     return ", ".join(said)
 
