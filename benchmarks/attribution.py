@@ -9,8 +9,8 @@ peers one layer after the other. Integrated gradients (50 steps) and occlusion: 
 Grad-CAM is of pictures of 224 × 224, the others of --size; the maps that are compared first are of 64 × 64.
 Exits 1 when captum did not run, never because a goal is short. A ratio is ours / peer: 0.2 is five times as
 fast. Integrated gradients come with their completeness error from both. Occlusion is the same runs of the
-model for both; ours can be stopped within a layer of each and puts the model back after it, for which its goal
-leaves a tenth. Seconds are those of the processor, so that other programs do not count. All of it takes less
+model for both; ours can be stopped within a layer of each and puts the model back after it, for which its
+goal leaves a tenth. Seconds are those of the processor, so that other programs do not count. All of it takes less
 than three minutes on a quiet machine.
 """
 
