@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QFileDialog, QProgressBar, QWidget
 
@@ -64,6 +64,8 @@ class ExportDialog(QDialog):
         self.preview = ExportPreview(session)
         self.summary = label("", "caption", 11)
         self.summary.setWordWrap(True)
+        self.summary.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        self.summary.setMinimumHeight(2 * self.summary.fontMetrics().lineSpacing() + 2)  # it often takes two
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.progress.setFixedHeight(4)
@@ -72,6 +74,7 @@ class ExportDialog(QDialog):
         self.go.setObjectName("export_go")
         self.cancel = button(self.tr("Cancel"))
         self._lay_out()
+        self.form.what.setFocus()
         self._connect()
         self._on_what_changed()
 
