@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from gui_nets import Tiny, picture, settled
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
@@ -14,7 +15,7 @@ from hookviewer.gui.layer_panel import LayerPanel
 from hookviewer.gui.line_styles import styles_of
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import COLOURS
-from hookviewer.gui.theme import theme
+from hookviewer.gui.theme import set_theme
 
 
 def test_eight_inputs_have_eight_curves_that_can_be_told_apart(qtbot: QtBot) -> None:
@@ -38,9 +39,11 @@ def test_eight_inputs_have_eight_curves_that_can_be_told_apart(qtbot: QtBot) -> 
     session.close()
 
 
-def test_the_legend_paints_a_piece_of_the_dashed_line(qtbot: QtBot) -> None:
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_the_legend_paints_a_piece_of_the_dashed_line(qtbot: QtBot, name: str) -> None:
     from hookviewer.gui.legend import Legend
 
+    set_theme(name)
     legend = Legend()
     qtbot.addWidget(legend)
     legend.resize(300, 20)
@@ -49,8 +52,8 @@ def test_the_legend_paints_a_piece_of_the_dashed_line(qtbot: QtBot) -> None:
         legend.show_entries([(7, "", "", style)])
         image = legend.grab().toImage().convertToFormat(QImage.Format.Format_RGBA8888)
         pixels = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.width(), 4)
-        ink = theme().input(7)
-        near = np.abs(pixels[:, :30, :3].astype(int) - (ink.red(), ink.green(), ink.blue())).sum(axis=2) < 90
+        ground = pixels[-1, -1, :3].astype(int)
+        near = np.abs(pixels[:, :30, :3].astype(int) - ground).sum(axis=2) > 40
         row = near[near.sum(axis=1).argmax()]
         painted[style] = int((np.diff(row.astype(int)) == 1).sum()) + int(row[0])
     assert painted["solid"] == 1
