@@ -24,7 +24,7 @@ def peak_words(cam: Cam) -> tuple[str, ...]:
     if cam.levels[0] < 0:
         cut = tr("largest {}, cut at ±{}") if cam.levels[1] < abs(cam.peak) else tr("largest {} of ±{}")
         whole = tr("±{}").format(end) if end == number(abs(cam.peak)) else cut.format(peak, end)
-        return (whole, tr("largest {}").format(peak), peak)
+        return (whole, tr("{} on ±{}").format(peak, end), tr("largest {}").format(peak), peak)
     if end == number(abs(cam.peak)):
         return (tr("max {}").format(peak), peak)
     if cam.levels[1] < cam.peak:
