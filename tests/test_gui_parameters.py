@@ -16,6 +16,7 @@ from torch import nn
 
 import hookviewer as hv
 from hookviewer.gui import parameters
+from hookviewer.gui.inspector import Inspector
 from hookviewer.gui.session import Session
 from hookviewer.gui.state import PLAIN, Shown, TargetChoice, Variant
 from hookviewer.gui.theme import set_theme
@@ -226,3 +227,19 @@ def test_weights_of_another_network_are_those_of_the_layer_beside_it(
     session.select(path="stem.1", leaf="")
     settled(qtbot, session)
     assert "no layer that stands beside stem.1" in _column(panel).reason
+
+
+def test_weights_lie_on_no_picture(opened, qtbot: QtBot) -> None:
+    session, _ = opened
+    session.add_inputs([picture(0)])
+    session.select(path="stem.0")
+    session.run()
+    settled(qtbot, session)
+    inspector = Inspector(session)
+    qtbot.addWidget(inspector)
+    assert inspector.mode.isVisibleTo(inspector)
+    session.select(shown=Shown.WEIGHTS)
+    settled(qtbot, session)
+    inspector.refresh()
+    assert inspector.big_map.isVisibleTo(inspector)
+    assert not inspector.mode.isVisibleTo(inspector)

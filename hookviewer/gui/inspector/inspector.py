@@ -160,7 +160,7 @@ class Inspector(QWidget):
         for widget in (self.big_map, self._under, self._profile):
             widget.setVisible(focus.is_map)
         attends = self._session.selection.shown is Shown.ATTENTION
-        self._controls.setVisible(focus.is_map and not attends)
+        self._controls.setVisible(focus.is_map and focus.item is not None and not attends)
         self._attention.show_state()
         self._similar.setVisible(focus.is_map and len(focus.maps.values) > 1)
         self._show_map(focus)
