@@ -2,7 +2,7 @@
 
 Ours and its peers run in turns (A B A B …) in one process with one torch thread, on ResNet-50 without trained
 weights; before anything is measured, their maps are compared. Grad-CAM: eight layers, ours in one run, the
-peers one layer after the other. Integrated gradients (50 steps) and occlusion: batches of eight for both.
+peers one layer after the other. Integrated gradients (50 steps) and occlusion: batches of ten for both.
 
     python benchmarks/attribution.py [--rounds 7] [--size 96] [--json FILE]
 
@@ -10,8 +10,8 @@ Grad-CAM is of pictures of 224 × 224, the others of --size; the maps that are c
 Exits 1 when captum did not run, never because a goal is short. A ratio is ours / peer: 0.2 is five times as
 fast. Integrated gradients come with their completeness error from both. Occlusion is the same runs of the
 model for both; ours can be stopped within a layer of each and puts the model back after it, for which its
-goal leaves a tenth. Seconds are those of the processor, so that other programs do not count. All of it takes less
-than three minutes on a quiet machine.
+goal leaves a tenth. Seconds are those of the processor, so that other programs do not count. All of it takes
+less than three minutes on a quiet machine.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from hookviewer.methods.integrated_gradients import IntegratedGradients  # noqa:
 from hookviewer.methods.occlusion import Occlusion  # noqa: E402
 
 LAYERS = ["layer1.1", "layer1.2", "layer2.1", "layer2.3", "layer3.2", "layer3.5", "layer4.1", "layer4.2"]
-CLASS, STEPS, BATCH = 3, 50, 8
+CLASS, STEPS, BATCH = 3, 50, 10
 TARGET = hv.class_score(CLASS)
 Task = Callable[[], list[torch.Tensor]]
 
