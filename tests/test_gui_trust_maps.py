@@ -139,6 +139,21 @@ def test_copies_with_shuffled_weights_are_compared_and_the_model_stays_as_it_was
     assert rounds_words(dialog.trial).startswith("With all weights shuffled")
 
 
+def test_a_check_that_is_stopped_before_it_begins_says_so(qtbot, session):
+    waiting = threading.Event()
+    nothing = lambda value: None  # noqa: E731
+    session.runner.submit(
+        "other", lambda job: waiting.wait(30), on_report=nothing, on_result=nothing, on_failure=nothing
+    )
+    dialog = dialog_of(qtbot, session)
+    dialog.stop.click()
+    waiting.set()
+    settled(qtbot, session)
+    assert dialog.trial.stopped
+    assert dialog.go.isVisible()
+    assert "incomplete" in dialog.said[0].text()
+
+
 def test_a_stopped_check_keeps_what_was_done_and_a_closed_dialog_ends_it(qtbot, session):
     session.model.gate = threading.Event()
     dialog = dialog_of(qtbot, session)

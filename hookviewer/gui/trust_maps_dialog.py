@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from pathlib import Path
 
@@ -148,6 +149,10 @@ class TrustMapsDialog(QDialog):
 
     def _on_failure(self, failure: Failure) -> None:
         self.running = False
+        if failure.error is None:  # stopped before it began
+            self.trial = dataclasses.replace(self.trial, stopped=True)
+            self._show()
+            return
         self._show()
         self.said[0].setText(failure.sentence)
         if failure.report:
