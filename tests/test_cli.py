@@ -91,6 +91,19 @@ def test_the_tree_as_json_is_what_the_library_says(capsys: Captured) -> None:
     assert runs["ones"]["never_called"] is None
 
 
+def test_two_inputs_of_one_name_are_two_runs(capsys: Captured, tmp_path: Path) -> None:
+    for folder, size in (("a", 5), ("b", 7)):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / "x.npy", np.ones((1, 3, size, size), np.float32))
+    inputs = [str(tmp_path / folder / "x.npy") for folder in ("a", "b")]
+    assert main(["tree", "demo:simple_cnn", "--input", *inputs, "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)["modules"][1]["runs"]
+    shapes = {name: run["calls"][0]["outputs"] for name, run in runs.items()}
+    assert list(shapes.values()) == [[[1, 16, 3, 3]], [[1, 16, 5, 5]]]
+    first, second = shapes
+    assert second == f"{first} (2)"
+
+
 def test_shared_and_uncalled_modules_say_what_they_are(capsys: Captured, tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(
         "from torch import nn\n"

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from torch import nn
 
 from hookviewer.gui.arguments_dialog import ArgumentsDialog
+from hookviewer.gui.dialogs import ShapeDialog
 from hookviewer.gui.main_window import MainWindow
 from hookviewer.gui.message_bar import MessageBar
 from hookviewer.gui.recipe_dialog import RecipeDialog
@@ -107,6 +108,24 @@ def test_a_tensor_of_the_wrong_size_does_not(qtbot: QtBot, window: MainWindow) -
     looking_at(qtbot, window, Strict(), Input("large", (torch.rand(1, 3, 12, 12),)))
     (error,) = [one for one in window.messages.bars if one.message.tone == "error"]
     assert [one.text() for one in error.buttons] == ["Copy report"]
+
+
+def test_a_guess_of_the_wrong_size_offers_another_shape(qtbot: QtBot, window: MainWindow) -> None:
+    looking_at(qtbot, window, Strict(), Input("fits", (torch.rand(1, 3, 8, 8),)))
+    window.session.open_inputs(["random:1x3x12x12?seed=3"])
+    press(bar(qtbot, window, "Another shape…"), "Another shape…")
+    dialog = window.findChild(ShapeDialog)
+    assert dialog is not None
+    assert dialog.shape.text() == "1x3x12x12"
+    dialog.shape.setText("2x3x8x8")
+    dialog.accept()
+    settled(qtbot, window.session)
+    assert len(window.session.inputs) == 2
+    last = window.session.inputs[-1]
+    assert last.input.args[0].shape == (2, 3, 8, 8)
+    recording = window.session.recording(last.number)
+    assert recording is not None
+    assert recording.output.shape == (2, 2)
 
 
 def test_a_file_of_several_tensors_offers_each_and_all_as_arguments(

@@ -37,7 +37,9 @@ def test_it_shows_the_mark_beside_its_words(qtbot: QtBot) -> None:
     assert abs(max(beside, key=lambda one: abs(one - theme()["panel"].lightness())) - beside[0]) > 100
 
 
-def test_what_an_import_raises_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
+def test_what_an_import_raises_is_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
     (tmp_path / "broken_part.py").write_text("raise ImportError('a part is missing')")
     (tmp_path / "whole_part.py").write_text("value = 3")
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 import torch
@@ -28,16 +29,23 @@ def print_tree(chosen: argparse.Namespace) -> int:
     failures: list[ModelError] = []
     recordings: dict[str, Recording] = {}
     for given in inputs:
+        name = _unused(given.name, recordings)
         try:
-            recordings[given.name] = capture(model, given.args, HookPlan(), kwargs=given.kwargs)
+            recordings[name] = capture(model, given, HookPlan())
         except ModelError as error:
-            recordings[given.name] = error.recording
+            recordings[name] = error.recording
             failures.append(error)
     tree = module_tree(model)
     print(as_json(chosen.model, tree, recordings) if chosen.json else as_text(tree, recordings))
     if failures:
         raise HookViewerError(str(failures[0]))
     return 0
+
+
+def _unused(name: str, taken: Container[str]) -> str:
+    """Return a name for an input: with a number behind it where another one is called so."""
+    numbered = (f"{name} ({number})" for number in itertools.count(2))
+    return next(one for one in itertools.chain([name], numbered) if one not in taken)
 
 
 def as_json(spec: str, tree: ModuleNode, recordings: Mapping[str, Recording]) -> str:

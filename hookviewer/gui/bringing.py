@@ -38,6 +38,7 @@ class Bringing(QObject):
         session.inputs_changed.connect(self._on_inputs_changed)
         session.arguments_asked.connect(self.ask_arguments)
         session.recipe_asked.connect(self.ask_recipe)
+        session.shape_asked.connect(self.ask_other_shape)
 
     def _on_inputs_changed(self) -> None:
         """Remember what came new, where it can be opened again."""
@@ -76,6 +77,15 @@ class Bringing(QObject):
             reason = " ".join(given.notes)
         dialog = ShapeDialog(kind, shape, reason, self._window)
         dialog.chosen.connect(lambda spec: self._session.open_inputs([spec]))
+        dialog.open()
+
+    def ask_other_shape(self, number: int) -> None:
+        """Ask for another shape of a generated input and put that in its place."""
+        given = self._session.item(number).input
+        kind, _, rest = given.spec.partition(":")
+        reason = self.tr("The model did not take it: the code says which sizes fit.")
+        dialog = ShapeDialog(kind, rest.partition("?")[0], reason, self._window)
+        dialog.chosen.connect(lambda spec: self._session.exchange_input(number, spec))
         dialog.open()
 
     def ask_arguments(self) -> None:

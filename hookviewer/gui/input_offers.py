@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from hookviewer.gui.state import Offer, RunError
-from hookviewer.inputs import ArgumentsLacking, EntryNeeded, Input, signature
+from hookviewer.gui.state import InputItem, Offer, RunError
+from hookviewer.inputs import ArgumentsLacking, EntryNeeded, signature
 
 if TYPE_CHECKING:
     from hookviewer.gui.session import Session
@@ -36,13 +36,15 @@ def offers_for(session: Session, error: BaseException | None) -> tuple[Offer, ..
     return ()
 
 
-def offers_after(session: Session, given: Input, error: RunError) -> tuple[Offer, ...]:
+def offers_after(session: Session, item: InputItem, error: RunError) -> tuple[Offer, ...]:
     """Return what could be done where the model did not take an input."""
-    said = f"{error.sentence}\n{error.report}"
+    said, given = f"{error.sentence}\n{error.report}", item.input
     if not error.path and _LACKING.search(said):
         return (_arguments(session),)
     if given.image is not None and error.path is not None and _SIZES.search(error.sentence):
         return (Offer(_tr("Preprocessing…"), session.recipe_asked.emit),)
+    if given.spec.startswith(("random:", "ones:")) and error.path is not None:
+        return (Offer(_tr("Another shape…"), partial(session.shape_asked.emit, item.listed)),)
     return ()
 
 

@@ -142,7 +142,7 @@ class RunLane:
                 self._session.question_asked.emit(Question(error.decision, None))
             return
         what = _tr("{} was not run to the end.").format(self._session.item(number).title)
-        offers = offers_after(self._session, self._session.item(number).input, error)
+        offers = offers_after(self._session, self._session.item(number), error)
         self._session.tell(Message("error", what, error.sentence, error.report, offers=offers))
 
     def _on_done(self, stopped: bool) -> None:

@@ -66,6 +66,8 @@ class Session(ListedInputs):
     pointed_changed = Signal()
     arguments_asked = Signal()
     """Someone wants to give the model several arguments."""
+    shape_asked = Signal(int)
+    """Someone wants a guessed input, of this number, to have another shape."""
     recipe_asked = Signal()
     """Someone wants to change how pictures are prepared."""
     levels_asked = Signal()

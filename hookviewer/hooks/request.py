@@ -113,6 +113,10 @@ class Request:
 
 def checked(index: ModuleIndex, plan: HookPlan, *, target: Target | None, edits: Sequence[Edit]) -> Request:
     """Return the request in canonical paths; raise `HookViewerError` for what cannot be done."""
+    if not isinstance(plan, HookPlan):
+        raise HookViewerError(
+            f"A plan is a HookPlan, not a {type(plan).__name__}: write HookPlan.of(model, 'a pattern')."
+        )
     kept = {_canonical(index, path) for path in plan.paths}
     brief = frozenset(pattern for pattern in plan.summarised if is_op_pattern(index, pattern))
     summarised = {_canonical(index, path) for path in plan.summarised - brief} - kept

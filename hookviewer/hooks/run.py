@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import nn
@@ -18,6 +18,14 @@ from hookviewer.plan import HookPlan
 from hookviewer.preserve import chosen_device, device_of, on_device, preserved
 from hookviewer.recording import Recording
 from hookviewer.targets import Target
+
+
+@runtime_checkable
+class Given(Protocol):
+    """What holds all that a model is called with: an `Input`, for example."""
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
 
 
 def capture(
@@ -38,9 +46,9 @@ def capture(
 ) -> Recording:
     """Run `model` once on `args` and return the records that `plan` asks for.
 
-    The model is left bit for bit as it was found. `args` is a tuple, or one lone argument; inputs are copied
-    and moved to where the model runs. `device=None` is where the model is; another one is used for this run
-    only. `mode` is `"eval"`, `"train"` or `"as is"`. `budget` is the number of bytes that the records may
+    The model is left bit for bit as it was found. `args` is a tuple, one lone argument or an `Input`; inputs
+    are copied and moved to where the model runs. `device=None` is where the model is; another one is used for
+    this run only. `mode` is `"eval"`, `"train"` or `"as is"`. `budget` is how many bytes the records may
     keep. `on_module` is called with the path as each module starts, `on_record` with each record as it is
     made (what overwrites its tensor later is known in the recording only), `cancelled` is asked at every
     module and gradient.
@@ -53,7 +61,7 @@ def capture(
     request = checked(index, plan, target=target, edits=edits)
     modules = list(index.modules.values())
     where = device_of(modules) if device is None else chosen_device(device)
-    inputs = (args if isinstance(args, tuple) else (args,), dict(kwargs or {}))
+    inputs = _called_with(args, kwargs)
     journal = Journal(budget, on_record, notes, request.summarised)
     with contextlib.ExitStack() as stack:
         stack.enter_context(torch.inference_mode(False))
@@ -77,6 +85,12 @@ def capture(
     if failure is not None:
         raise failure
     return run.recording()
+
+
+def _called_with(args: Any, kwargs: Mapping[str, Any] | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if isinstance(args, Given) and not isinstance(args, nn.Module | torch.Tensor):
+        return tuple(args.args), {**args.kwargs, **(kwargs or {})}
+    return (args if isinstance(args, tuple) else (args,)), dict(kwargs or {})
 
 
 def _provenance(
