@@ -133,7 +133,7 @@ def test_options_change_what_is_known_or_guessed(tmp_path: Path) -> None:
     ("options", "word"),
     [
         ("colour=red", "choose one of size"),
-        ("size=20", "has 1 numbers where 2"),
+        ("size=20x10x3", "has 3 numbers where 2"),
         ("size=axb", "is no shape"),
         ("short_side=0", "no number of pixels"),
         ("normalise=somehow", "imagenet, half or none"),

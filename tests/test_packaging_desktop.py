@@ -17,7 +17,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtSvg import QSvgRenderer
 
 import hookviewer
-from hookviewer.gui import app
+from hookviewer.gui import application
 
 ROOT = Path(__file__).parent.parent
 PACKAGING = ROOT / "packaging"
@@ -45,7 +45,7 @@ def test_the_desktop_entry_starts_the_programs_own_command() -> None:
 
 
 def test_windows_belong_to_the_desktop_entry() -> None:
-    made = dict(re.findall(r"made\.set(\w+)\(\"(\w+)\"\)", inspect.getsource(app)))
+    made = dict(re.findall(r"made\.set(\w+)\(\"(\w+)\"\)", inspect.getsource(application)))
     assert entry()["StartupWMClass"] == made["ApplicationName"]
     assert metainfo().findtext("launchable") == f"{made['DesktopFileName']}.desktop"
 
