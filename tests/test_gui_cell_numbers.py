@@ -13,8 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from hookviewer import render
 from hookviewer.arrays import Hints
-from hookviewer.gui.columns import Column, maps_of
+from hookviewer.gui.columns import Column
 from hookviewer.gui.guard import painting
+from hookviewer.gui.shown_maps import maps_of
 from hookviewer.gui.state import Pointed
 from hookviewer.gui.theme import set_theme
 from hookviewer.gui.views import Sheet

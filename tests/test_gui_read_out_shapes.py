@@ -9,8 +9,9 @@ from PIL import Image
 
 from hookviewer.arrays import Hints
 from hookviewer.gui.cell_words import value_words
-from hookviewer.gui.columns import Column, WallState, maps_of
+from hookviewer.gui.columns import Column, WallState
 from hookviewer.gui.reading import reading
+from hookviewer.gui.shown_maps import maps_of
 from hookviewer.gui.state import InputItem, Shown
 from hookviewer.inputs import Input
 from hookviewer.kinds import Key, Kind

@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from hookviewer import arrays, render
 from hookviewer.arrays import Hints
-from hookviewer.gui.columns import Column, maps_of
+from hookviewer.gui.columns import Column
+from hookviewer.gui.shown_maps import maps_of
 from hookviewer.gui.state import Pointed
 from hookviewer.gui.theme import set_theme, theme
 from hookviewer.gui.views import Sheet

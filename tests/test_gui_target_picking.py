@@ -13,8 +13,9 @@ from pytestqt.qtbot import QtBot
 from torch import nn
 
 from hookviewer import targets
-from hookviewer.gui.columns import maps_in, resolve
+from hookviewer.gui.columns import resolve
 from hookviewer.gui.session import Session
+from hookviewer.gui.shown_maps import maps_in
 from hookviewer.gui.state import Look, Message, Pointed, Selection, Shown
 from hookviewer.gui.target_menu import targets_at
 from hookviewer.gui.target_picking import cell_target, channel_target

@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QSlider, QTableView
 from pytestqt.qtbot import QtBot
 
 from hookviewer import arrays
-from hookviewer.gui.columns import Column, maps_of
+from hookviewer.gui.columns import Column
+from hookviewer.gui.shown_maps import maps_of
 from hookviewer.gui.state import Pointed
 from hookviewer.gui.theme import set_theme, theme
 from hookviewer.gui.views import Sheet, View, best_view, views

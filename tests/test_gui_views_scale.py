@@ -11,8 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from hookviewer import arrays
 from hookviewer.arrays import Hints
-from hookviewer.gui.columns import Column, maps_of
+from hookviewer.gui.columns import Column
 from hookviewer.gui.scaling import channel_levels
+from hookviewer.gui.shown_maps import maps_of
 from hookviewer.gui.state import Pointed
 from hookviewer.gui.theme import set_theme, theme
 from hookviewer.gui.views import Sheet

@@ -12,7 +12,7 @@ from PySide6.QtCore import QCoreApplication
 from hookviewer import render
 from hookviewer.arrays import Maps
 from hookviewer.errors import HookViewerError
-from hookviewer.gui import columns
+from hookviewer.gui import columns, shown_maps
 from hookviewer.gui.cam_choice import SIGNED, is_signed, method_of, parts_of, scale_of
 from hookviewer.gui.cam_lines import Line, Place, lines_of
 from hookviewer.gui.cam_records import NotYetError
@@ -194,8 +194,8 @@ def _found(
         return Found(reason=column.reason)
     there = at(selection, place[0] or None, place[1])
     try:
-        record = columns.shown_record(run.recording, there, look.hints)
-        return Found(columns.maps_in(record, there, look), notes=record.notes)
+        record = shown_maps.shown_record(run.recording, there, look.hints)
+        return Found(shown_maps.maps_in(record, there, look), notes=record.notes)
     except NotYetError as error:
         coming = QCoreApplication.translate("Wall", "Running …") if running else ""
         return Found(None, coming or (waiting(number, place[1]) if waiting else str(error)), waiting=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from hookviewer.errors import HookViewerError
-from hookviewer.gui import columns
+from hookviewer.gui import shown_maps
 from hookviewer.gui.cams import at
 from hookviewer.gui.state import Look, Run, Selection
 from hookviewer.recording import Record
@@ -47,10 +47,10 @@ def sizes_of(selection: Selection, runs: Mapping[int, Run], look: Look) -> Sizes
 
 def _sizes(run: Run, selection: Selection, look: Look) -> Sizes | None:
     try:
-        record = columns.shown_record(run.recording, selection)
+        record = shown_maps.shown_record(run.recording, selection)
         if record.kept is None:
             return _told(record)
-        maps = columns.maps_in(record, selection, look)
+        maps = shown_maps.maps_in(record, selection, look)
     except HookViewerError:
         return None
     count, height, width = maps.values.shape

@@ -14,8 +14,8 @@ from PySide6.QtCore import QCoreApplication
 
 from hookviewer.arrays import Maps
 from hookviewer.errors import HookViewerError
-from hookviewer.gui.columns import maps_in, readings_of
 from hookviewer.gui.edit_words import ranges
+from hookviewer.gui.shown_maps import maps_in, readings_of
 from hookviewer.gui.state import Look, Selection, Shown
 from hookviewer.kinds import Key, Kind
 from hookviewer.recording import Record, Recording

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QCoreApplication
 
 from hookviewer.errors import HookViewerError
-from hookviewer.gui.columns import Column, WallState, maps_in, wall_of
+from hookviewer.gui.columns import Column, WallState, wall_of
 from hookviewer.gui.scaling import difference_levels_of
+from hookviewer.gui.shown_maps import maps_in
 from hookviewer.gui.state import InputItem, Look, Selection
 
 NUMBER = 0

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hookviewer.errors import HookViewerError
-from hookviewer.gui.columns import shown_record
 from hookviewer.gui.runner import Failure, Job
+from hookviewer.gui.shown_maps import shown_record
 from hookviewer.gui.state import InputItem, Run, Shown
 from hookviewer.hooks.plain import missing, reference_to
 from hookviewer.kinds import GRADIENTS, Key

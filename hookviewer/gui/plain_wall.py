@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QCoreApplication
 
 from hookviewer.errors import HookViewerError
-from hookviewer.gui.columns import Column, maps_in
+from hookviewer.gui.columns import Column
 from hookviewer.gui.parameter_wall import NUMBER
+from hookviewer.gui.shown_maps import maps_in
 from hookviewer.gui.state import Look, Selection
 from hookviewer.recording import Record
 

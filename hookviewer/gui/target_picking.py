@@ -9,7 +9,7 @@ import torch
 
 from hookviewer.arrays import MAXIMUM, Maps
 from hookviewer.errors import HookViewerError
-from hookviewer.gui.columns import maps_in, shown_record
+from hookviewer.gui.shown_maps import maps_in, shown_record
 from hookviewer.gui.state import Look, Pointed, Selection, Shown
 from hookviewer.recording import Record, Recording
 from hookviewer.target_choice import TargetChoice

@@ -13,10 +13,11 @@ from PySide6.QtCore import QCoreApplication
 from hookviewer import arrays
 from hookviewer.gui import cell_words
 from hookviewer.gui.attention_records import is_attention
-from hookviewer.gui.columns import Column, WallState, maps_in
+from hookviewer.gui.columns import Column, WallState
 from hookviewer.gui.numbers import number
 from hookviewer.gui.remembered import remembered
 from hookviewer.gui.scaling import scale_for
+from hookviewer.gui.shown_maps import maps_in
 from hookviewer.gui.state import InputItem, Look, Run, Selection
 from hookviewer.kinds import Key, Kind
 

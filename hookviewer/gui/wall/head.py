@@ -11,10 +11,11 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWid
 
 from hookviewer.gui import numbers, parts
 from hookviewer.gui.call_paths import steps_of
-from hookviewer.gui.columns import WallState, readings_of
+from hookviewer.gui.columns import WallState
 from hookviewer.gui.giving_way import Step, Yielding, hidden
 from hookviewer.gui.module_facts import family_of
 from hookviewer.gui.session import Session
+from hookviewer.gui.shown_maps import readings_of
 from hookviewer.gui.state import SIDED, Shown
 from hookviewer.gui.theme import MEDIUM, font, keeper, scaled, theme
 from hookviewer.gui.wall import words
