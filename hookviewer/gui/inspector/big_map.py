@@ -254,7 +254,14 @@ class BigMap(QWidget):
         maps = one_channel(focus.maps, focus.channel)
         if maps.colours is None and self.showing.mode == "map" and tiles.flat_channels(maps)[0]:
             value = float(tiles.spread(maps).low[0])
-            marks.flat_label(painter, QRectF(self.rect()), flat_words(focus.column, value))
+            marks.flat_label(painter, self._beside_the_cross(focus), flat_words(focus.column, value))
+
+    def _beside_the_cross(self, focus: Focus) -> QRectF:
+        """Return the quarter of the picture whose middle the cross is farthest from."""
+        row, column = focus.cell[0] - self.part.top, focus.cell[1] - self.part.left
+        quarter = QRectF(0, 0, self.width() / 2, self.height() / 2)
+        right, below = 2 * column + 1 < self.part.columns, 2 * row + 1 < self.part.rows
+        return quarter.translated(right * quarter.width(), below * quarter.height())
 
     # -- pointer
 
