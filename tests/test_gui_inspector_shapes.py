@@ -10,7 +10,8 @@ import torch
 
 from hookviewer import arrays
 from hookviewer.gui.columns import Column
-from hookviewer.gui.inspector.focus import Focus, line_words, one_channel, place_words
+from hookviewer.gui.inspector.focus import Focus, line_words, one_channel, place_words, statistics_rows
+from hookviewer.gui.wall import words
 from hookviewer.gui.wall.odd_words import flat_words, odd_words
 from hookviewer.kinds import Key, Kind
 from hookviewer.recording import Record
@@ -68,3 +69,17 @@ def test_one_channel_of_colour_kernels_keeps_its_own_colours() -> None:
     own = one_channel(maps, 2).colours
     assert own is not None
     np.testing.assert_array_equal(own, colours[2:])
+
+
+def test_the_numbers_of_a_layer_count_the_tokens_that_stand_before_its_grid() -> None:
+    tokens = np.random.default_rng(3).normal(size=(1, 17, 6)).astype(np.float32)
+    tokens[0, 0] = 40  # nearly all of it is in the class token
+    hints = arrays.Hints(leading=1, pictures=((4, 4),))
+    maps = arrays.as_maps(tokens, reading="sample × token in a grid × feature", hints=hints)
+    assert maps.apart is not None
+    rows = {name: layer for name, _, layer in statistics_rows(_focus(maps, (0, 0)), maps)}
+    assert float(rows["mean"]) == pytest.approx(float(tokens.mean(dtype=np.float64)), rel=1e-3)
+    assert rows["max"] == "40.000"
+    norm = float(np.linalg.norm(tokens.astype(np.float64)))
+    assert float(rows["|grad|"]) == pytest.approx(norm, rel=1e-3)
+    assert words.statistics(maps).max == 40

@@ -64,6 +64,13 @@ class Maps:
     whole: bool = False
 
     @property
+    def every(self) -> Array:
+        """All values of the sample: those of the maps, and of the tokens that stand apart."""
+        if self.apart is None:
+            return self.values
+        return np.concatenate([self.values.reshape(-1), np.asarray(self.apart).reshape(-1)])
+
+    @property
     def in_place(self) -> bool:
         """Whether rows and columns of a map are rows and columns of what went in: no tokens, no weights."""
         return self.layout == "maps" and self.axes_along == ("row", "column")

@@ -131,8 +131,8 @@ def one_channel(maps: arrays.Maps, channel: int) -> arrays.Maps:
 
 @remembered()
 def layer_statistics(maps: arrays.Maps) -> arrays.Statistics:
-    """Return the statistics of all channels together."""
-    return arrays.statistics(maps.values)
+    """Return the statistics of all channels together, and of the tokens that stand before a grid."""
+    return arrays.statistics(maps.every)
 
 
 def known_statistics(run: Run | None, focus: Focus, kind: Kind) -> arrays.Statistics | None:

@@ -197,8 +197,8 @@ def ramp_ends(wall: WallState, cams: Cams | None = None) -> tuple[str, str]:
 
 @remembered()
 def statistics(maps: arrays.Maps) -> arrays.Statistics:
-    """Return the statistics of all values of maps."""
-    return arrays.statistics(maps.values)
+    """Return the statistics of all values of maps, and of the tokens that stand before a grid."""
+    return arrays.statistics(maps.every)
 
 
 @remembered()
