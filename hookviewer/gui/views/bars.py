@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QLineF, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from hookviewer import render
 from hookviewer.arrays import Maps
@@ -38,8 +38,16 @@ class Bars(View):
     @property
     def plot(self) -> QRectF:
         """The rectangle of the bars."""
-        height = self.area.height() - TOP - BOTTOM - self._list_height()
-        return QRectF(LEFT, TOP, max(self.area.width() - LEFT - RIGHT, 1), max(height, 1))
+        height, left = self.area.height() - TOP - BOTTOM - self._list_height(), self._left()
+        return QRectF(left, TOP, max(self.area.width() - left - RIGHT, 1), max(height, 1))
+
+    def _left(self) -> float:
+        """Return how much room the numbers of the axis need, with the air beside them."""
+        if self.sheet is None:
+            return LEFT
+        measure = QFontMetricsF(font("mono", 10))
+        widest = max(measure.horizontalAdvance(self._written(value)) for value in self._limits())
+        return max(LEFT, float(np.ceil(widest)) + 12)
 
     @property
     def pitch(self) -> float:
@@ -111,7 +119,7 @@ class Bars(View):
             painter.setPen(QPen(look["border_strong" if value == 0 else "guide"], 1))
             painter.drawLine(QLineF(plot.left(), y, plot.right(), y))
             painter.setPen(look["text_3"])
-            side = QRectF(0, y - 8, LEFT - 6, 16)
+            side = QRectF(0, y - 8, plot.left() - 6, 16)
             flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             painter.drawText(side, flags, self._written(value))
         self._paint_places(painter)
