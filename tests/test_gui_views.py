@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QFontMetricsF
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QSlider, QTableView
 from pytestqt.qtbot import QtBot
@@ -17,7 +17,7 @@ from hookviewer import arrays
 from hookviewer.gui.columns import Column
 from hookviewer.gui.shown_maps import maps_of
 from hookviewer.gui.state import Pointed
-from hookviewer.gui.theme import set_theme, theme
+from hookviewer.gui.theme import font, set_theme, theme
 from hookviewer.gui.views import Sheet, View, best_view, views
 from hookviewer.gui.views.table import ArrayModel
 from hookviewer.gui.wall import extents
@@ -245,3 +245,14 @@ def test_an_error_while_painting_is_logged_once_and_kills_nothing(
         canvas.grab()
     assert len(caplog.records) == 1
     assert canvas.rect().contains(QPoint(1, 1))
+
+
+def test_the_lowest_number_of_an_axis_is_painted_with_its_minus(canvas: Canvas) -> None:
+    canvas.show_sheet(_sheet(torch.tensor([[-0.07579, 0.05]])))
+    plot = canvas.view.plot
+    bottom = int(plot.bottom())
+    strip = canvas.image()[bottom - 6 : bottom + 6, : int(plot.left()) - 4, :3].astype(int)
+    inked = np.flatnonzero((abs(strip - strip[0, 0]) > 40).any(axis=(0, 2)))
+    digit = QFontMetricsF(font("mono", 10)).horizontalAdvance("0")
+    assert inked[-1] - inked[0] > 7.3 * digit  # eight signs, each as wide as a digit
+    assert inked[0] > 0
