@@ -11,7 +11,9 @@ import torch  # before Qt: on Windows torch cannot be loaded after it
 
 torch.set_num_threads(1)
 
+from collections.abc import Iterator  # noqa: E402
 from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
 
 import hypothesis  # noqa: E402
 import pytest  # noqa: E402
@@ -43,3 +45,12 @@ def settings_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
 def random_state() -> None:
     """Start every test from the same random numbers."""
     torch.manual_seed(0)
+
+
+@pytest.fixture(scope="module")
+def kept() -> Iterator[list[Any]]:
+    """Hold one window for all tests of a file: making it takes longer than what is tried in it."""
+    made: list[Any] = []
+    yield made
+    for window in made:
+        window.close()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 import torch
 from gui_hands import Hands, choose
+from kept_window import window_of_hands
 from pytestqt.qtbot import QtBot
 from torch import nn
 from torch.nn import functional
@@ -51,24 +50,9 @@ A, B = (torch.randn(1, 2, 5, 6, generator=torch.Generator().manual_seed(seed)) f
 SUM = "first:add#0"
 
 
-@pytest.fixture(scope="module")
-def kept() -> Iterator[list[MainWindow]]:
-    made: list[MainWindow] = []
-    yield made
-    for window in made:
-        window.close()
-
-
 @pytest.fixture
 def hands(qtbot: QtBot, kept: list[MainWindow]) -> Hands:
-    if not kept:
-        kept.append(MainWindow())
-        kept[0].keeps_layout = False
-        kept[0].resize(1280, 800)
-        kept[0].show()
-        kept[0].docks.lay_out(1280, 800)
-        kept[0].commands.actions["panel_bottom"].trigger()  # what is not read is not painted
-    made = Hands(qtbot, kept[0])
+    made = Hands(qtbot, window_of_hands(kept))
     made.open(Net(), [A], [B])
     made.session.set_look(difference=False)
     return made

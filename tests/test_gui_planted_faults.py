@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 import torch
 from gui_compared import tick
 from gui_nets import settled
+from kept_window import shown_window
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from pytestqt.qtbot import QtBot
@@ -62,24 +62,13 @@ def rounded():
 """
 
 
-@pytest.fixture(scope="module")
-def kept() -> Iterator[list[MainWindow]]:
-    made: list[MainWindow] = []
-    yield made
-    for window in made:
-        window.close()
-
-
 @pytest.fixture
 def window(qtbot: QtBot, kept: list[MainWindow]) -> MainWindow:
     """A window that is used again by every test: making one takes longer than finding a fault."""
-    if not kept:
-        kept.append(MainWindow())
-        kept[0].keeps_layout = False
-        kept[0].resize(1200, 760)
-        kept[0].show()
-        kept[0].docks.lay_out(1200, 760)
-    return kept[0]
+    made, new = shown_window(kept, 1200, 760)
+    if new:
+        made.docks.lay_out(1200, 760)
+    return made
 
 
 @pytest.fixture

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from gui_nets import Tiny, picture, settled
+from kept_window import shown_window
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QPushButton
@@ -24,28 +23,15 @@ from hookviewer.tutorials import LESSONS, Lesson, evaluated
 BY_NAME = {lesson.name: lesson for lesson in LESSONS}
 
 
-@pytest.fixture(scope="module")
-def kept() -> Iterator[list[MainWindow]]:
-    """Hold the window of all lessons: making one takes longer than trying one."""
-    made: list[MainWindow] = []
-    yield made
-    for window in made:
-        window.close()
-
-
 @pytest.fixture
 def window(qtbot: QtBot, kept: list[MainWindow]) -> MainWindow:
-    if not kept:
-        kept.append(MainWindow())
-        kept[0].keeps_layout = False
-        kept[0].resize(1400, 900)
-        kept[0].show()
-    session = kept[0].session
+    made, _ = shown_window(kept, 1400, 900)
+    session = made.session
     session.editing.clear()
     for item in session.inputs:
         session.take_off(item.number)
     settled(qtbot, session)
-    return kept[0]
+    return made
 
 
 @pytest.fixture

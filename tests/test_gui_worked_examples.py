@@ -5,12 +5,12 @@ What no module returns is a functional call here; the nets have no tap that name
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
 from gui_hands import LEFT, Hands, choose
+from kept_window import window_of_hands
 from pytestqt.qtbot import QtBot
 from test_ops_worked_examples import FcReluFc, MeanSquare, Shared, SquareMean, ThreeLayers, TwoPaths
 from torch import nn
@@ -25,25 +25,9 @@ OUT, GRADIENT = Shown.OUTPUT, Shown.GRADIENT
 AFTER, AT_OUTPUT, AT_INPUT = "After it", "The gradient at the output", "The gradient at the input"
 
 
-@pytest.fixture(scope="module")
-def kept() -> Iterator[list[MainWindow]]:
-    """Hold the window of all examples: making one takes longer than trying one."""
-    made: list[MainWindow] = []
-    yield made
-    for window in made:
-        window.close()
-
-
 @pytest.fixture
 def hands(qtbot: QtBot, kept: list[MainWindow]) -> Hands:
-    if not kept:
-        kept.append(MainWindow())
-        kept[0].keeps_layout = False
-        kept[0].resize(1280, 800)
-        kept[0].show()
-        kept[0].docks.lay_out(1280, 800)
-        kept[0].commands.actions["panel_bottom"].trigger()  # what is not read is not painted
-    return Hands(qtbot, kept[0])
+    return Hands(qtbot, window_of_hands(kept))
 
 
 def no_hook_is_left(hands: Hands) -> bool:

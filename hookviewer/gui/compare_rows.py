@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +12,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QT_TRANSLATE_NOOP
 
 from hookviewer.differences import MapDifferences
+from hookviewer.gui.csv_text import csv_text
 from hookviewer.gui.numbers import number
 
 NOOP = QT_TRANSLATE_NOOP
@@ -98,11 +97,10 @@ def written(name: str, value: float) -> str:
 def to_csv(found: MapDifferences, order: Sequence[int], titles: Sequence[str] = ()) -> str:
     """Return the rows as they are sorted as comma-separated values with all digits; empty for no number."""
     values = columns_of(found)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("channel", *(one.name for one in NUMBERS)))
-    for channel in order:
-        cells = (float(values[one.name][channel]) for one in NUMBERS)
+
+    def cells(channel: int) -> tuple[object, ...]:
+        numbers = (float(values[one.name][channel]) for one in NUMBERS)
         title = titles[channel] if channel < len(titles) else channel
-        writer.writerow((title, *("" if math.isnan(one) else repr(one) for one in cells)))
-    return text.getvalue()
+        return (title, *("" if math.isnan(one) else repr(one) for one in numbers))
+
+    return csv_text(("channel", *(one.name for one in NUMBERS)), map(cells, order))

@@ -17,12 +17,9 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
     QHeaderView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QTableView,
     QWidget,
 )
 
@@ -30,11 +27,12 @@ from hookviewer.differences import MapDifferences
 from hookviewer.gui import compare_rows
 from hookviewer.gui.compare_rows import NUMBERS, written
 from hookviewer.gui.guard import guarded
-from hookviewer.gui.theme import font, keeper, scaled, theme
+from hookviewer.gui.number_table import NumberTable, side_of
+from hookviewer.gui.theme import font, scaled, theme
 
 Index = QModelIndex | QPersistentModelIndex
 ROOT = QModelIndex()
-ROW, AIR, NUMBER, CHANNEL = 22, 8, 76, 96
+ROW, HEAD, AIR, NUMBER, CHANNEL = 22, 26, 8, 76, 96
 
 
 class ChannelModel(QAbstractTableModel):
@@ -82,8 +80,7 @@ class ChannelModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if section else Qt.AlignmentFlag.AlignLeft
-            return int(side | Qt.AlignmentFlag.AlignVCenter)
+            return int(side_of(left=not section))
         if role == Qt.ItemDataRole.ToolTipRole and section:
             return _tr(NUMBERS[section - 1].tip)
         if role != Qt.ItemDataRole.DisplayRole:
@@ -105,30 +102,24 @@ class ChannelModel(QAbstractTableModel):
         return compare_rows.order_of(self._values[NUMBERS[self._column - 1].name], falling=self._falling)
 
 
-class ChannelTable(QTableView):
+class ChannelTable(NumberTable):
     """The table; the row of the selected channel is marked."""
 
     channel_chosen = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        self.rows = ChannelModel()
+        super().__init__(self.rows, ROW, HEAD, parent)
         self.setObjectName("channel_table")
         self.setAccessibleName(_tr("Differences of all channels"))
         self.channel = -1
-        self.rows = ChannelModel(self)
-        self.setModel(self.rows)
         self.setItemDelegate(_Cells(self))
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setShowGrid(False)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.verticalHeader().setDefaultSectionSize(scaled(ROW))
-        self._set_heads()
+        heads = self.horizontalHeader()
+        heads.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        heads.setMinimumSectionSize(scaled(NUMBER))
+        heads.setSortIndicator(0, Qt.SortOrder.AscendingOrder)
+        self.setSortingEnabled(True)
         self.clicked.connect(lambda index: self.channel_chosen.emit(int(self.rows.order[index.row()])))
-        keeper().changed.connect(self.viewport().update)
 
     def mark(self, channel: int) -> None:
         """Mark the row of another channel and bring it into view."""
@@ -156,17 +147,6 @@ class ChannelTable(QTableView):
         place = min(max(int(found[0]) + step, 0), len(self.rows.order) - 1)
         self.channel_chosen.emit(int(self.rows.order[place]))
 
-    def _set_heads(self) -> None:
-        heads = self.horizontalHeader()
-        heads.setHighlightSections(False)
-        heads.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        heads.setMinimumSectionSize(scaled(NUMBER))
-        heads.setFixedHeight(scaled(26))
-        heads.setFont(font("ui", 11))
-        heads.setSectionsClickable(True)
-        heads.setSortIndicator(0, Qt.SortOrder.AscendingOrder)
-        self.setSortingEnabled(True)
-
 
 class _Cells(QStyledItemDelegate):
     def __init__(self, table: ChannelTable) -> None:
@@ -184,8 +164,7 @@ class _Cells(QStyledItemDelegate):
             painter.fillRect(box.left(), box.top() + 3, 3, box.height() - 6, colours["accent"])
         painter.setFont(font("mono", 11))
         painter.setPen(colours["text" if here or index.column() == 0 else "text_2"])
-        side = Qt.AlignmentFlag.AlignRight if index.column() else Qt.AlignmentFlag.AlignLeft
-        painter.drawText(box.adjusted(AIR, 0, -AIR, 0), side | Qt.AlignmentFlag.AlignVCenter, index.data())
+        painter.drawText(box.adjusted(AIR, 0, -AIR, 0), side_of(left=not index.column()), index.data())
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:

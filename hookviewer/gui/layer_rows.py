@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import math
 from collections.abc import Mapping, Sequence
 
 from hookviewer.arrays import Statistics
+from hookviewer.gui.csv_text import csv_text
 from hookviewer.gui.state import InputItem, Run
 from hookviewer.kinds import Key, Kind
 
@@ -65,12 +64,8 @@ def parameter_norms(summaries: Mapping[Key, Statistics]) -> dict[str, float]:
 
 def to_csv(shown: Sequence[LayerRow]) -> str:
     """Return rows as comma-separated values with all digits; empty where there is no number."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("layer", "input", *("zeros_percent" if name == "zeros" else name for name in NAMES)))
-    for row in shown:
-        writer.writerow((row.path, row.name, *map(_cell, NAMES, row.values)))
-    return text.getvalue()
+    heads = ("layer", "input", *("zeros_percent" if name == "zeros" else name for name in NAMES))
+    return csv_text(heads, ((row.path, row.name, *map(_cell, NAMES, row.values)) for row in shown))
 
 
 def _cell(name: str, value: float) -> str:

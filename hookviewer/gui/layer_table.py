@@ -17,24 +17,21 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QHeaderView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QTableView,
     QWidget,
 )
 
 from hookviewer.gui import layer_rows
 from hookviewer.gui.guard import guarded
 from hookviewer.gui.layer_rows import COUNTS, NAMES, LayerRow
+from hookviewer.gui.number_table import NumberTable, side_of
 from hookviewer.gui.numbers import number
-from hookviewer.gui.theme import font, keeper, scaled, theme
+from hookviewer.gui.theme import font, scaled, theme
 
 Index = QModelIndex | QPersistentModelIndex
 ROOT = QModelIndex()
-ROW, AIR, NUMBER, LAYER, INPUT = 21, 6, 76, 190, 96
+ROW, HEAD, AIR, NUMBER, LAYER, INPUT = 21, 24, 6, 76, 190, 96
 FIRST = 2
 """How many columns stand before the numbers: the layer and the input."""
 
@@ -85,8 +82,7 @@ class LayerModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignLeft if section < FIRST else Qt.AlignmentFlag.AlignRight
-            return int(side | Qt.AlignmentFlag.AlignVCenter)
+            return int(side_of(left=section < FIRST))
         return self._heads[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
@@ -117,32 +113,22 @@ def written(name: str, value: float) -> str:
     return str(int(value)) if name in COUNTS else f"{value:.1f}" if name == "zeros" else number(value)
 
 
-class LayerTable(QTableView):
+class LayerTable(NumberTable):
     """All layers × inputs; the row of the layer that is looked at is marked."""
 
     row_clicked = Signal(str, int)
     """A layer, and the number of an input."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        self.rows = LayerModel()
+        super().__init__(self.rows, ROW, HEAD, parent)
         self.setObjectName("layer_table")
         self.setAccessibleName(self.tr("Statistics of all layers"))
         self.path, self.number = "", 0
-        self.rows = LayerModel(self)
-        self.setModel(self.rows)
         self.setItemDelegate(_Cells(self))
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setShowGrid(False)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.verticalHeader().setDefaultSectionSize(scaled(ROW))
         self._set_heads()
         self.clicked.connect(self._on_clicked)
-        keeper().changed.connect(self.viewport().update)
 
     def show_rows(self, rows: Sequence[LayerRow], path: str, number: int) -> None:
         """Show other rows."""
@@ -176,12 +162,8 @@ class LayerTable(QTableView):
     def _set_heads(self) -> None:
         heads = self.horizontalHeader()
         heads.setDefaultSectionSize(scaled(NUMBER))
-        heads.setHighlightSections(False)
         heads.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         heads.setSortIndicatorClearable(True)
-        heads.setFixedHeight(scaled(24))
-        heads.setFont(font("ui", 11))
-        heads.setSectionsClickable(True)
         self.setSortingEnabled(True)
         self.rows.sort(-1)
         for column, wide in ((0, LAYER), (1, INPUT), (7, 52), (8, 52), (len(NAMES) + 1, 118)):
@@ -210,10 +192,9 @@ class _Cells(QStyledItemDelegate):
             painter.fillRect(box.left(), box.top() + 3, 3, box.height() - 6, theme()["accent"])
         painter.setFont(font("ui" if column == 1 else "mono", 11))
         painter.setPen(self._ink(row, column))
-        side = Qt.AlignmentFlag.AlignLeft if column < FIRST else Qt.AlignmentFlag.AlignRight
         inside = box.adjusted(AIR + (12 if column == 1 else 2), 0, -AIR, 0)
         text = QFontMetrics(painter.font()).elidedText(str(index.data()), _elision(column), inside.width())
-        painter.drawText(inside, side | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.drawText(inside, side_of(left=column < FIRST), text)
         if column == 1:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(Qt.PenStyle.NoPen)

@@ -19,6 +19,7 @@ from hookviewer.gui.remembered import remembered
 from hookviewer.gui.scaling import scale_for
 from hookviewer.gui.shown_maps import maps_in
 from hookviewer.gui.state import InputItem, Look, Run, Selection
+from hookviewer.gui.wall.words import statistics
 from hookviewer.kinds import Key, Kind
 
 Values = npt.NDArray[Any]
@@ -129,12 +130,6 @@ def one_channel(maps: arrays.Maps, channel: int) -> arrays.Maps:
     return dataclasses.replace(maps, values=maps.values[channel : channel + 1], colours=colours, titles=())
 
 
-@remembered()
-def layer_statistics(maps: arrays.Maps) -> arrays.Statistics:
-    """Return the statistics of all channels together, and of the tokens that stand before a grid."""
-    return arrays.statistics(maps.every)
-
-
 def known_statistics(run: Run | None, focus: Focus, kind: Kind) -> arrays.Statistics | None:
     """Return the statistics that the run has made of the record in focus (or its gradient), where they hold.
 
@@ -178,7 +173,7 @@ def statistics_rows(
 
     `known` and `known_gradient` are the layers' statistics where the run has made them already.
     """
-    own, layer = arrays.statistics(focus.map), known or layer_statistics(focus.maps)
+    own, layer = arrays.statistics(focus.map), known or statistics(focus.maps)
     rows = [
         (words, _written(own, name, focus.maps), _written(layer, name, focus.maps))
         for name, words in (
@@ -191,7 +186,7 @@ def statistics_rows(
     rows.append((_tr("zeros"), _share(own.zeros, own.count), _share(layer.zeros, layer.count)))
     if gradient is not None and gradient.values.shape == focus.maps.values.shape:
         size = arrays.statistics(gradient.values[focus.channel]).l2
-        every = (known_gradient or layer_statistics(gradient)).l2
+        every = (known_gradient or statistics(gradient)).l2
         rows.append((_tr("|grad|"), number(float(size)), number(float(every))))
     odd = own.nan + own.pos_inf + own.neg_inf
     rows.append((_tr("NaN, inf"), str(int(odd)), str(int(layer.nan + layer.pos_inf + layer.neg_inf))))

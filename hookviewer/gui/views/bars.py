@@ -38,16 +38,17 @@ class Bars(View):
     @property
     def plot(self) -> QRectF:
         """The rectangle of the bars."""
-        height, left = self.area.height() - TOP - BOTTOM - self._list_height(), self._left()
-        return QRectF(left, TOP, max(self.area.width() - left - RIGHT, 1), max(height, 1))
+        height = self.area.height() - TOP - BOTTOM - self._list_height()
+        return QRectF(self._left, TOP, max(self.area.width() - self._left - RIGHT, 1), max(height, 1))
 
-    def _left(self) -> float:
-        """Return how much room the numbers of the axis need, with the air beside them."""
-        if self.sheet is None:
-            return LEFT
+    _left: float = LEFT
+    """How much room the numbers of the axis need, with the air beside them."""
+
+    def show(self, sheet: Sheet) -> None:
+        super().show(sheet)
         measure = QFontMetricsF(font("mono", 10))
         widest = max(measure.horizontalAdvance(self._written(value)) for value in self._limits())
-        return max(LEFT, float(np.ceil(widest)) + 12)
+        self._left = max(LEFT, float(np.ceil(widest)) + 12)
 
     @property
     def pitch(self) -> float:
